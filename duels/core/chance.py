@@ -1,0 +1,63 @@
+"""Chance that anyone can check, in any language.
+
+The n-th chance outcome of a match is a function of its seed and n alone: take SHA-256 of the
+text "duels SEED N TRY" as a big-endian integer; throw it away and raise TRY where it falls beyond
+the last whole multiple of the odds' common denominator; the remainder picks the outcome, in the
+order the game lists them. Every outcome has exactly its odds.
+
+>>> from fractions import Fraction
+>>> die = {str(face): Fraction(1, 6) for face in range(1, 7)}
+>>> [draw(seed=2024, n=n, odds=die) for n in range(1, 9)]
+['2', '4', '5', '2', '4', '6', '6', '5']
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from fractions import Fraction
+from math import lcm
+
+SPAN = 2**256
+
+
+def draw(seed: int, n: int, odds: Mapping[str, Fraction]) -> str:
+    """The n-th chance outcome, counted from 1, of the match with this seed."""
+    whole = lcm(*(odd.denominator for odd in odds.values()))
+    ticket = _below(whole, f"{seed} {n}")
+    for outcome, odd in odds.items():
+        ticket -= odd.numerator * (whole // odd.denominator)
+        if ticket < 0:
+            return outcome
+    raise ValueError("the odds do not add up to 1")
+
+
+def _below(bound: int, label: str) -> int:
+    """A number from 0 to bound - 1, each equally likely, fixed by the label."""
+    from hashlib import sha256  # imported late: most games reach their first prompt without it
+
+    last = SPAN - SPAN % bound
+    attempt = 0
+    while True:
+        digest = sha256(f"duels {label} {attempt}".encode()).digest()
+        number = int.from_bytes(digest, "big")
+        if number < last:
+            return number % bound
+        attempt += 1
+
+
+def new_seed() -> int:
+    """A seed nobody can guess."""
+    return int.from_bytes(os.urandom(8), "big")
+
+
+def first_player(seed: int) -> int:
+    """Who starts when the match asks for a random start: decided once, from the seed."""
+    return _below(2, f"{seed} first")
+
+
+def stream(seed: int, player: int) -> str:
+    """The label of a player's own randomness: says nothing about the match's chance."""
+    from hashlib import sha256
+
+    return sha256(f"duels {seed} player {player + 1}".encode()).hexdigest()

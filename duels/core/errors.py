@@ -1,0 +1,43 @@
+"""Errors a user can cause. Each message says what was wrong and what was expected.
+
+The commands print these in one line and never show a traceback for them.
+
+>>> from duels.games import load
+>>> load("digit-duel", life="many")
+Traceback (most recent call last):
+duels.core.errors.OptionError: life takes a number from 1 to 999, or two such as 9/10; got 'many'
+"""
+
+
+class DuelsError(Exception):
+    """Anything wrong that the caller, not this package, can mend."""
+
+
+class OptionError(DuelsError, ValueError):
+    """A rule option that does not exist or a value it does not take."""
+
+
+class MalformedMove(DuelsError, ValueError):
+    """Text that cannot be read as a move at all."""
+
+
+class IllegalMove(DuelsError, ValueError):
+    """A move that can be read but is not possible now."""
+
+
+class RecordError(DuelsError, ValueError):
+    """A record that is damaged or contradicts the rules or its seed."""
+
+
+class UnknownName(DuelsError, LookupError):
+    """A game or an opponent that is not in the catalogue."""
+
+
+def quote(text: object) -> str:
+    """Show what someone typed, safely and briefly, whatever it was.
+
+    >>> quote("seven\\x1b[2J")
+    "'seven\\\\x1b[2J'"
+    """
+    shown = repr(text)
+    return shown if len(shown) <= 42 else shown[:40] + "…" + shown[0]

@@ -1,0 +1,224 @@
+"""What a game is: pure rules over immutable states.
+
+A game never rolls, asks, prints or remembers. `turn` says what must happen next, `play` gives the
+state after it; who provides the moves and the chance outcomes is somebody else's business.
+
+>>> from duels.games import load
+>>> game = load("firewall-breach")
+>>> game.turn(game.start())
+Decide(options={0: ('attack', 'bypass')})
+>>> rolling = game.play(game.start(), "attack")
+>>> sum(game.turn(rolling).odds.values())
+Fraction(1, 1)
+>>> game.play(rolling, "5").strength
+(10, 7)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from fractions import Fraction
+from typing import Any, ClassVar, Generic, NamedTuple, TypeVar
+
+from duels.core.errors import OptionError, quote
+from duels.core.options import First, Option
+from duels.core.show import Lines, Part, Step, listed, player_name
+
+# Plain strings: the ones a person types, a bot sends and a record stores.
+Move = str
+
+S = TypeVar("S", bound=tuple[Any, ...])  # a game's states: NamedTuples of plain values
+O = TypeVar("O", bound=tuple[Any, ...])  # what a viewer sees of one  # noqa: E741
+
+HIDDEN = "?"  # stands in an event for what a viewer may not know
+
+
+class Decide(NamedTuple):
+    """Somebody chooses. Two keys: both choose at once, sealed."""
+
+    options: Mapping[int, tuple[Move, ...]]
+
+
+class Chance(NamedTuple):
+    """A die, a deal, a draw, with exact odds; `by` is the player on whose behalf."""
+
+    odds: Mapping[str, Fraction]
+    by: int | None = None
+
+
+class Over(NamedTuple):
+    """The rules have ended the game; no winner is a draw."""
+
+    winner: int | None
+    reason: str
+
+
+class Result(NamedTuple):
+    """Who won a match and by what: rules, resignation, time, forfeit or limit."""
+
+    winner: int | None
+    by: str
+    reason: str
+
+
+class Pick(NamedTuple):
+    """A resolved choice: who picked what. A sealed pair is one event."""
+
+    moves: tuple[tuple[int, Move], ...]
+
+
+class Outcome(NamedTuple):
+    """What chance brought."""
+
+    outcome: str
+    by: int | None = None
+
+
+Event = Pick | Outcome
+
+
+class Game(Generic[S, O]):
+    """The rules of one game. Its `Option` attributes are its rule options, fixed at creation."""
+
+    slug: ClassVar[str]
+    title: ClassVar[str]
+    summary: ClassVar[str]
+    rules: ClassVar[str]
+    # The move that stands for running out of time; None where that loses the game, as it must
+    # in a game with sealed choices.
+    timeout_move: ClassVar[Move | None] = None
+    # Players hold what the other must not see: at one keyboard a hand-over screen stands between.
+    private: ClassVar[bool] = False
+
+    first = First(0, "the player who starts")
+
+    def __init__(self, **options: object) -> None:
+        # Not a dataclass: importing dataclasses alone would cost half of the start-up allowance.
+        known = self.options()
+        for name in options:
+            if name not in known:
+                raise OptionError(
+                    f"{self.slug} has no option {quote(name)}; it has {listed(known)}"
+                )
+        for name, option in known.items():
+            self.__dict__[name] = option.read(options.get(name, option.default))
+        self.check()
+
+    @classmethod
+    def options(cls) -> dict[str, Option[Any]]:
+        """The rule options by name, the game's own before the common ones."""
+        found: dict[str, Option[Any]] = {}
+        for kind in cls.__mro__:
+            found |= {
+                name: value for name, value in vars(kind).items() if isinstance(value, Option)
+            }
+        return found
+
+    def check(self) -> None:
+        """Refuse options that are fine one by one but not together."""
+
+    def settings(self) -> dict[str, str]:
+        """Every option as text: what `--set` takes and a record stores."""
+        return {name: option.show(self.__dict__[name]) for name, option in self.options().items()}
+
+    def __setattr__(self, name: str, value: object) -> None:
+        raise AttributeError(f"a game's options are fixed; make a new {type(self).__name__}")
+
+    def __eq__(self, other: object) -> bool:
+        return type(other) is type(self) and other.__dict__ == self.__dict__
+
+    def __hash__(self) -> int:
+        return hash((type(self), tuple(self.settings().items())))
+
+    def __repr__(self) -> str:
+        shown = ", ".join(f"{name}={self.__dict__[name]!r}" for name in self.options())
+        return f"{type(self).__name__}({shown})"
+
+    # The rules: every game says these.
+
+    def start(self) -> S:
+        raise NotImplementedError
+
+    def turn(self, state: S) -> Decide | Chance | Over:
+        raise NotImplementedError
+
+    def play(self, state: S, *picks: Move) -> S:
+        """The state after one pick per decider, lower player first, or after a chance outcome.
+
+        Only what `turn` lists may be passed in (and `timeout_move`); a `Match` sees to that.
+        """
+        raise NotImplementedError
+
+    def observe(self, state: S, viewer: int | None) -> O:
+        """What a player, or a spectator (None), may know of a state. Built field by field."""
+        raise NotImplementedError
+
+    def seen(self, state: S, event: Event, viewer: int | None) -> Event:
+        """What a viewer learns of an event that happens in `state`. Default: all of it.
+
+        The events a player has seen must determine all that the player may know.
+        """
+        return event
+
+    # For opponents that look no further than their nose.
+
+    def gain(self, seen: O, player: int, move: Move) -> float:
+        """The immediate expected gain of a move, as its player can know it; infinite if it wins."""
+        return 0.0
+
+    # What is shown, from what a viewer may see and never from the state.
+
+    def opening(self, seen: O) -> Lines:
+        """Lines before the first turn."""
+        return []
+
+    def status(self, seen: O, viewer: int | None) -> Lines:
+        """Lines before a choice."""
+        return []
+
+    def ask(self, seen: O, player: int, so_far: Move) -> Step | None:
+        """The next question of a player's choice after `so_far`; None when the move is complete."""
+        raise NotImplementedError
+
+    def tell(self, before: O, event: Event, after: O, viewer: int | None) -> Lines:
+        """What happened: second person for a player, third for a spectator."""
+        return []
+
+    def ending(self, seen: O, result: Result) -> Lines:
+        """Lines after the last turn, however the match ended."""
+        return ["", *verdict(result)]
+
+    def table(self, seen: O, viewer: int | None) -> list[Part]:
+        """The parts of the table, for screens that draw them."""
+        return []
+
+
+AnyGame = Game[Any, Any]
+
+
+def verdict(result: Result, wins: str = "wins!", draw: str = "The game is a draw.") -> Lines:
+    """The reason a match ended and the winner, in a game's own words for winning."""
+    if result.winner is not None:
+        return [result.reason, f"{player_name(result.winner)} {wins}"]
+    return [result.reason, draw if result.by != "limit" else "There is no winner."]
+
+
+def state_to_json(state: tuple[Any, ...]) -> list[Any]:
+    """A state as JSON values. States hold only plain values, so this is all it takes."""
+    return [state_to_json(item) if isinstance(item, tuple) else item for item in state]
+
+
+def state_from_json(game: Game[S, O], values: list[Any]) -> S:
+    """The state that `state_to_json` wrote.
+
+    >>> from duels.games import load
+    >>> game = load("digit-duel")
+    >>> state_from_json(game, state_to_json(game.start())) == game.start()
+    True
+    """
+
+    def tuples(items: list[Any]) -> tuple[Any, ...]:
+        return tuple(tuples(item) if isinstance(item, list) else item for item in items)
+
+    kind = type(game.start())
+    return kind._make(tuples(values))  # type: ignore[attr-defined, no-any-return]

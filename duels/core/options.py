@@ -1,0 +1,143 @@
+"""Rule options: the fields of a game, what each may hold and how each is written.
+
+One text form serves the command line (`--set life=9/10`), records and error messages, so
+that there is one reader and one writer.
+
+>>> life = Pair(10, 1, 999, "starting life points")
+>>> life.read("9/10"), life.read(10), life.show((9, 10)), life.show((10, 10))
+((9, 10), (10, 10), '9/10', '10')
+"""
+
+from __future__ import annotations
+
+from typing import Any, Generic, TypeVar, overload
+
+from duels.core.errors import OptionError, quote
+
+T = TypeVar("T")
+
+
+class Option(Generic[T]):
+    """One rule option. `read` takes text or a value; `show` gives the text back."""
+
+    expects = ""
+
+    def __init__(self, default: T, about: str) -> None:
+        self.default = default
+        self.about = about
+        self.name = ""
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self.name = name
+
+    # Only the class is asked through here: an instance holds its own value under the same name.
+    @overload
+    def __get__(self, game: None, owner: type) -> Option[T]: ...
+    @overload
+    def __get__(self, game: object, owner: type) -> T: ...
+    def __get__(self, game: object | None, owner: type) -> Any:
+        return self
+
+    def read(self, value: object) -> T:
+        raise NotImplementedError
+
+    def show(self, value: Any) -> str:
+        return str(value)
+
+    def refuse(self, value: object) -> OptionError:
+        return OptionError(f"{self.name} takes {self.expects}; got {quote(value)}")
+
+
+def whole_number(value: object, low: int, high: int) -> int | None:
+    """The whole number a value or text stands for, if it is one within the bounds."""
+    if isinstance(value, str) and value.isascii() and value.isdigit() and len(value) < 10:
+        value = int(value)
+    if isinstance(value, int) and not isinstance(value, bool) and low <= value <= high:
+        return value
+    return None
+
+
+class Number(Option[int]):
+    """A whole number within bounds."""
+
+    def __init__(self, default: int, low: int, high: int, about: str) -> None:
+        super().__init__(default, about)
+        self.low, self.high = low, high
+        self.expects = f"a number from {low} to {high}"
+
+    def read(self, value: object) -> int:
+        number = whole_number(value, self.low, self.high)
+        if number is None:
+            raise self.refuse(value)
+        return number
+
+
+class Pair(Option[tuple[int, int]]):
+    """One number for both players, or one each as a handicap."""
+
+    def __init__(self, default: int, low: int, high: int, about: str) -> None:
+        super().__init__((default, default), about)
+        self.low, self.high = low, high
+        self.expects = f"a number from {low} to {high}, or two such as {default - 1}/{default}"
+
+    def read(self, value: object) -> tuple[int, int]:
+        parts: list[object]
+        if isinstance(value, str):
+            parts = list(value.split("/"))
+        else:
+            parts = list(value) if isinstance(value, tuple | list) else [value]
+        numbers = [whole_number(part, self.low, self.high) for part in parts]
+        if len(numbers) not in (1, 2) or numbers[0] is None or numbers[-1] is None:
+            raise self.refuse(value)
+        return numbers[0], numbers[-1]
+
+    def show(self, value: tuple[int, int]) -> str:
+        return str(value[0]) if value[0] == value[1] else f"{value[0]}/{value[1]}"
+
+
+class Flag(Option[bool]):
+    """Yes or no."""
+
+    expects = "yes or no"
+
+    def read(self, value: object) -> bool:
+        if isinstance(value, bool):
+            return value
+        if isinstance(value, str) and value.lower() in ("yes", "true", "on", "1"):
+            return True
+        if isinstance(value, str) and value.lower() in ("no", "false", "off", "0"):
+            return False
+        raise self.refuse(value)
+
+    def show(self, value: bool) -> str:
+        return "yes" if value else "no"
+
+
+class Choice(Option[str]):
+    """One of a few words."""
+
+    def __init__(self, *words: str, about: str) -> None:
+        super().__init__(words[0], about)
+        self.words = words
+        self.expects = " or ".join(words)
+
+    def read(self, value: object) -> str:
+        if isinstance(value, str) and value.lower() in self.words:
+            return value.lower()
+        raise self.refuse(value)
+
+
+class First(Option[int]):
+    """Who moves first: 0 or 1 in code, "1" or "2" as text."""
+
+    expects = "1 or 2"
+
+    def read(self, value: object) -> int:
+        if value in ("1", "2"):
+            return int(str(value)) - 1
+        if value in (0, 1) and isinstance(value, int) and not isinstance(value, bool):
+            return value
+        raise self.refuse(value)
+
+    def show(self, value: int) -> str:
+        return str(value + 1)

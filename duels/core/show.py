@@ -1,0 +1,175 @@
+"""How a game says what it wants shown, without knowing a terminal or a browser.
+
+A game answers in three vocabularies: the `Step`s of a choice with their prompts, lines of
+text in rulebook words, and the parts of its table. Each client renders these once, for all games.
+
+>>> who(0, viewer=0), who(1, viewer=0), who(1, viewer=None)
+('You', 'Opponent', 'Player 2')
+>>> whose(0, viewer=0), whose(1, viewer=0), whose(1, viewer=None)
+('Your', "Opponent's", "Player 2's")
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import NamedTuple
+
+from duels.core.errors import IllegalMove, MalformedMove, quote
+
+Lines = list[str]
+
+
+class Step(NamedTuple):
+    """One question of a choice: one of `choices`, or with `many` some of them."""
+
+    prompt: str
+    choices: tuple[str, ...]
+    many: bool = False
+    refused: Mapping[str, str] = {}  # words that make sense but are not possible now, and why
+
+
+class Meter(NamedTuple):
+    """A quantity that runs down: strength, life, integrity."""
+
+    label: str
+    value: int
+    top: int
+
+
+class Tokens(NamedTuple):
+    """Numbers a player may use once; the spent ones stay visible."""
+
+    label: str
+    free: tuple[int, ...]
+    spent: tuple[int, ...]
+
+
+class Hand(NamedTuple):
+    """Cards; those the viewer may not see are counted in `hidden`."""
+
+    label: str
+    cards: tuple[int, ...]
+    hidden: int = 0
+
+
+class Pile(NamedTuple):
+    """A stack of cards, of which a viewer may know some."""
+
+    label: str
+    size: int
+    cards: tuple[int, ...] = ()
+
+
+class Die(NamedTuple):
+    """The last roll."""
+
+    label: str
+    face: int
+
+
+class Sealed(NamedTuple):
+    """A choice that is made in secret now."""
+
+    label: str
+
+
+class Score(NamedTuple):
+    """Points against the number that wins."""
+
+    label: str
+    points: int
+    goal: int
+
+
+Part = Meter | Tokens | Hand | Pile | Die | Sealed | Score
+
+
+def player_name(player: int) -> str:
+    return f"Player {player + 1}"
+
+
+def who(player: int, viewer: int | None) -> str:
+    """How a viewer speaks of a player; a spectator reads in the third person."""
+    if viewer is None:
+        return player_name(player)
+    return "You" if player == viewer else "Opponent"
+
+
+def whose(player: int, viewer: int | None) -> str:
+    return "Your" if player == viewer else who(player, viewer) + "'s"
+
+
+def listed(items: Iterable[object], separator: str = ", ") -> str:
+    return separator.join(str(item) for item in items)
+
+
+def read_move(
+    ask: Callable[[str], Step | None], text: str, so_far: str = ""
+) -> tuple[str, Step | None]:
+    """Read typed words as answers to a game's steps, as generously as is safe.
+
+    Returns the move so far and the next step, None when the move is complete. Words may be
+    shortened while unambiguous; numbers never are, so that "1" cannot turn into "10".
+
+    >>> steps = {"": Step("Act:", ("attack", "bypass")), "attack": Step("With:", ("2", "3"), True)}
+    >>> read_move(steps.get, "A 3,2")
+    ('attack 2 3', None)
+    """
+    words = text.lower().replace(",", " ").split()
+    step = ask(so_far)
+    if not words:
+        raise MalformedMove(f"Nothing was typed. {expected(step)}")
+    while words:
+        if step is None:
+            raise MalformedMove(f"{quote(' '.join(words))} is too much after {quote(so_far)}.")
+        if step.many:
+            chosen = _some_of(step, words)
+            words = []
+        else:
+            chosen = [_one_of(step, words.pop(0))]
+        so_far = " ".join([so_far, *chosen]).strip()
+        step = ask(so_far)
+    return so_far, step
+
+
+def expected(step: Step | None) -> str:
+    """What a player may type, as a sentence."""
+    if step is None or not step.choices:
+        return ""
+    distinct = list(dict.fromkeys(step.choices))
+    return f"Choose {'some' if step.many else 'one'} of: {listed(distinct)}."
+
+
+def _one_of(step: Step, word: str) -> str:
+    if word.isascii() and word.isdigit():
+        word = word.lstrip("0") or "0"
+        fits = [choice for choice in step.choices if choice == word]
+    else:
+        fits = [choice for choice in step.choices if choice == word] or list(
+            dict.fromkeys(choice for choice in step.choices if choice.startswith(word))
+        )
+    if len(fits) > 1 and len(set(fits)) > 1:
+        raise MalformedMove(f"{quote(word)} could be {listed(fits, ' or ')}.")
+    if fits:
+        return fits[0]
+    known = [word] if word in step.refused else _begun(step.refused, word)
+    if len(known) == 1:
+        raise IllegalMove(f"{step.refused[known[0]]} {expected(step)}".strip())
+    raise MalformedMove(f"{quote(word)} is not possible. {expected(step)}".strip())
+
+
+def _begun(words: Iterable[str], start: str) -> list[str]:
+    return [] if start.isdigit() else [word for word in words if word.startswith(start)]
+
+
+def _some_of(step: Step, words: list[str]) -> list[str]:
+    left = list(step.choices)
+    chosen = []
+    for word in words:
+        choice = _one_of(step, word)
+        if choice not in left:
+            held = step.choices.count(choice)
+            raise IllegalMove(f"There {'is' if held == 1 else 'are'} only {held} of {choice}.")
+        left.remove(choice)
+        chosen.append(choice)
+    return sorted(chosen, key=step.choices.index)

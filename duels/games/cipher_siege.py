@@ -1,0 +1,355 @@
+"""Cipher Siege: draw, then attack with cards, defend with one or swap one, until a code is cracked.
+
+>>> game = CipherSiege()
+>>> attack_value((2, 3, 4)), attack_value((2, 3, 5)), attack_value((4, 4, 4))
+((9, 3), (10, 0), (12, 0))
+>>> dict(game.turn(game.start()).odds)["5"]
+Fraction(1, 5)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+from functools import lru_cache
+from itertools import combinations
+from math import inf
+from typing import NamedTuple
+
+from duels.core.errors import OptionError
+from duels.core.game import HIDDEN, Chance, Decide, Event, Game, Outcome, Over, Pick
+from duels.core.options import Choice, Number, Pair
+from duels.core.show import Hand, Lines, Meter, Part, Pile, Step, listed, player_name, whose
+
+Cards = tuple[int, ...]  # always ascending: order never matters
+
+RULES = """\
+Each player guards a Code Integrity (CI) of 15. Bring the opponent's CI to zero or below.
+
+The deck has four cards of each value from 1 to 5. Each player is dealt three. On your turn:
+  1. Draw one card. If the deck is empty, the discard pile becomes the new deck first.
+  2. Choose one action:
+     attack   Play one or more cards. The opponent's CI falls by their sum. If they form a
+              sequence (two or more consecutive values, such as 2, 3, 4), add a bonus of one per
+              card: 2 + 3 + 4 = 9, and 3 more make 12.
+     defend   Discard one card. Your CI rises by its value, to 15 at the most.
+     swap     Give the opponent one card and take a card at random from the opponent's hand.
+  3. Used cards go to the discard pile and the turn passes.
+You may hold five cards at the end of a turn. Hands are secret; the discard pile is open.
+
+Rulings
+  C1. Twenty cards: the ace to five of an ordinary pack.
+  C2. You draw whenever a card exists, so you may hold six until your action. Holding six you
+      must attack or defend; there is no other way to discard.
+  C3. In a swap you choose what you give; what you get is equally likely to be any card of the
+      opponent's hand. Both of you know what you gave and got, nobody else does. You cannot swap
+      with an empty hand. With the option swap=chosen the opponent chooses what to give, without
+      seeing your card.
+  C4. The bonus needs all the played cards to be different and consecutive, in any order and
+      without wrap: 2, 3, 5 and 4, 4, 4 and 2, 3, 3 earn none.
+  C5. You may defend at 15 and gain nothing. CI may fall below zero and is shown as it is.
+  C6. Open to all: both CIs, how many cards each hand and the deck hold, the discard pile.
+      Secret: hands and draws.
+  C7. No card in deck or discard pile: no draw, play on. With no card at all you pass. As cards
+      never leave the game, the players cannot both be out of cards.
+  C8. Both at zero in one turn cannot happen: an attack hurts only the opponent.
+  C9. The player who starts draws on the first turn too.
+"""
+
+
+class State(NamedTuple):
+    ci: tuple[int, int]
+    hands: tuple[Cards, Cards]
+    deck: Cards
+    discard: Cards
+    mover: int
+    phase: str  # deal, draw, act, or swap while an exchange is under way
+    offered: int = 0  # the card the mover gives in a swap
+
+
+class Seen(NamedTuple):
+    """A state as one viewer may know it; `hand` is the viewer's own."""
+
+    viewer: int | None
+    ci: tuple[int, int]
+    hand: Cards
+    sizes: tuple[int, int]
+    deck_size: int
+    discard: Cards
+    mover: int
+    phase: str
+    offered: int
+
+
+def attack_value(cards: Sequence[int]) -> tuple[int, int]:
+    """The sum of the played cards, and the sequence bonus if they earn one."""
+    low, count = min(cards), len(cards)
+    sequence = count > 1 and sorted(cards) == list(range(low, low + count))
+    return sum(cards), count if sequence else 0
+
+
+def without(cards: Cards, *gone: int) -> Cards:
+    left = list(cards)
+    for card in gone:
+        left.remove(card)
+    return tuple(left)
+
+
+def joined(cards: Cards, *more: int) -> Cards:
+    return tuple(sorted(cards + more))
+
+
+def cards_of(move: str) -> Cards:
+    return tuple(int(word) for word in move.split()[1:])
+
+
+def both(one: tuple[Cards, Cards], player: int, cards: Cards) -> tuple[Cards, Cards]:
+    return (cards, one[1]) if player == 0 else (one[0], cards)
+
+
+@lru_cache(maxsize=4096)
+def actions(hand: Cards, may_swap: bool) -> tuple[str, ...]:
+    """Every action a hand allows, each once."""
+    subsets = (part for size in range(1, len(hand) + 1) for part in combinations(hand, size))
+    moves = [f"attack {listed(part, ' ')}" for part in dict.fromkeys(subsets)]
+    words = ("defend", "swap") if may_swap else ("defend",)
+    moves += [f"{word} {card}" for word in words for card in dict.fromkeys(hand)]
+    return tuple(moves) or ("pass",)
+
+
+class CipherSiege(Game[State, Seen]):
+    slug = "cipher-siege"
+    title = "Cipher Siege"
+    summary = "Secret hands: attack in sequences, defend or swap until a code is cracked."
+    rules = RULES
+    private = True
+
+    integrity = Pair(15, 1, 999, "starting Code Integrity, and its cap")
+    values = Number(5, 1, 9, "card values, from 1 up")
+    copies = Number(4, 2, 20, "cards of each value")
+    hand = Number(3, 1, 9, "cards dealt to each player")
+    limit = Number(5, 1, 9, "most cards held at the end of a turn")
+    swap = Choice("random", "chosen", about="who picks the card taken in a swap")
+
+    def check(self) -> None:
+        if self.hand > self.limit:
+            raise OptionError(f"hand={self.hand} is more than limit={self.limit} allows")
+        if 2 * self.hand > self.values * self.copies:
+            raise OptionError(
+                f"hand={self.hand} needs {2 * self.hand} cards; values x copies is "
+                f"{self.values * self.copies}"
+            )
+
+    # Setup and turns
+
+    def start(self) -> State:
+        deck = tuple(card for card in range(1, self.values + 1) for _ in range(self.copies))
+        return State(self.integrity, ((), ()), deck, (), self.first, "deal")
+
+    def turn(self, state: State) -> Decide | Chance | Over:
+        mover, other = state.mover, 1 - state.mover
+        for player in (0, 1):
+            if state.ci[player] <= 0:
+                return Over(1 - player, f"{player_name(player)}'s code has been cracked.")
+        if state.phase == "swap" and self.swap == "chosen":
+            return Decide({other: tuple(str(card) for card in dict.fromkeys(state.hands[other]))})
+        if state.phase == "swap":
+            return Chance(odds(state.hands[other]), by=mover)
+        if state.phase != "act" and (state.deck or state.discard):
+            return Chance(odds(state.deck or state.discard), by=mover)
+        return Decide({mover: actions(state.hands[mover], self._may_swap(state))})
+
+    def _may_swap(self, state: State) -> bool:
+        own, others = state.hands[state.mover], state.hands[1 - state.mover]
+        return len(own) <= self.limit and bool(others)
+
+    # Rules
+
+    def play(self, state: State, *picks: str) -> State:
+        (pick,) = picks
+        if state.phase == "swap":
+            return self._exchange(state, int(pick))
+        word = pick.split()[0]
+        if word.isdigit():
+            return self._draw(state, int(word))
+        if word == "swap":
+            return state._replace(phase="swap", offered=cards_of(pick)[0])
+        if word == "pass":
+            return self._end_turn(state)
+        return self._use(state, word, cards_of(pick))
+
+    def _draw(self, state: State, card: int) -> State:
+        """One card to the mover; while dealing, players take turns until both have their hands."""
+        deck, discard = (state.deck, state.discard) if state.deck else (state.discard, ())
+        hands = both(state.hands, state.mover, joined(state.hands[state.mover], card))
+        state = state._replace(hands=hands, deck=without(deck, card), discard=discard)
+        if state.phase == "draw":
+            return state._replace(phase="act")
+        dealt = min(map(len, hands)) == self.hand
+        return state._replace(mover=1 - state.mover, phase="draw" if dealt else "deal")
+
+    def _use(self, state: State, word: str, cards: Cards) -> State:
+        mover, target = state.mover, 1 - state.mover
+        hands = both(state.hands, mover, without(state.hands[mover], *cards))
+        ci = list(state.ci)
+        if word == "attack":
+            ci[target] -= sum(attack_value(cards))
+        else:
+            ci[mover] = min(self.integrity[mover], ci[mover] + cards[0])
+        discard = joined(state.discard, *cards)
+        return self._end_turn(state._replace(ci=(ci[0], ci[1]), hands=hands, discard=discard))
+
+    def _exchange(self, state: State, taken: int) -> State:
+        mover, other = state.mover, 1 - state.mover
+        own = joined(without(state.hands[mover], state.offered), taken)
+        theirs = joined(without(state.hands[other], taken), state.offered)
+        hands = both(both(state.hands, mover, own), other, theirs)
+        return self._end_turn(state._replace(hands=hands))
+
+    def _end_turn(self, state: State) -> State:
+        return state._replace(mover=1 - state.mover, phase="draw", offered=0)
+
+    # What is secret
+
+    def observe(self, state: State, viewer: int | None) -> Seen:
+        return Seen(
+            viewer,
+            state.ci,
+            () if viewer is None else state.hands[viewer],
+            (len(state.hands[0]), len(state.hands[1])),
+            len(state.deck),
+            state.discard,
+            state.mover,
+            state.phase,
+            state.offered if viewer == state.mover else 0,
+        )
+
+    def seen(self, state: State, event: Event, viewer: int | None) -> Event:
+        """Draws are the drawer's; a swap's two cards are the two players', once it is done."""
+        swapping = state.phase == "swap"
+        if isinstance(event, Outcome):
+            known = viewer is not None if swapping else viewer == state.mover
+            return event if known else event._replace(outcome=HIDDEN)
+        ((player, move),) = event.moves
+        if swapping and viewer == player:
+            return Pick(((player, f"{move} for {state.offered}"),))
+        if swapping and viewer is None:
+            return Pick(((player, HIDDEN),))
+        offer_shown = viewer == player or (viewer is not None and self.swap == "random")
+        if move.startswith("swap") and not offer_shown:
+            return Pick(((player, f"swap {HIDDEN}"),))
+        return event
+
+    def gain(self, seen: Seen, player: int, move: str) -> float:
+        """Damage dealt or CI restored; what a swap brings nobody knows."""
+        cards = cards_of(move)
+        if move.startswith("attack"):
+            damage = sum(attack_value(cards))
+            return inf if damage >= seen.ci[1 - player] else damage
+        if move.startswith("defend"):
+            return min(cards[0], self.integrity[player] - seen.ci[player])
+        return 0
+
+    # Display
+
+    def status(self, seen: Seen, viewer: int | None) -> Lines:
+        if seen.phase == "swap":
+            asked = 1 - seen.mover
+            head = f"=== {player_name(asked)} gives a card ==="
+            return ["", head, f"Hand: {self._hand(seen, asked)}"]
+        return self._heading(seen) if seen.phase == "draw" else []
+
+    def _heading(self, seen: Seen) -> Lines:
+        mover = seen.mover
+        head = f"=== {player_name(mover)} Turn ==="
+        return ["", head, f"CI: {seen.ci[mover]}", f"Hand: {self._hand(seen, mover)}"]
+
+    def _hand(self, seen: Seen, player: int, drawn: str = "") -> str:
+        """A hand in the open, or how many cards it has; a card just drawn stands last."""
+        if seen.viewer == player:
+            return f"[{listed([*seen.hand, drawn] if drawn else seen.hand)}]"
+        size = seen.sizes[player] + bool(drawn)
+        return f"{size} card{'' if size == 1 else 's'}"
+
+    def ask(self, seen: Seen, player: int, so_far: str) -> Step | None:
+        hand = tuple(map(str, seen.hand))
+        if seen.phase == "swap":
+            return Step("Select card to give:", hand) if not so_far else None
+        if not so_far:
+            return self._ask_action(seen, player)
+        word, *cards = so_far.split()
+        if cards or word == "pass":
+            return None
+        if word == "attack":
+            return Step("Select cards to play:", hand, many=True)
+        return Step(f"Select card to {'discard' if word == 'defend' else 'swap'}:", hand)
+
+    def _ask_action(self, seen: Seen, player: int) -> Step:
+        if not seen.hand:
+            return Step("Choose action:", ("pass",))
+        if len(seen.hand) > self.limit:
+            refused = f"With {len(seen.hand)} cards you must attack or defend."
+        elif not seen.sizes[1 - player]:
+            refused = "The opponent has no card to swap."
+        else:
+            return Step("Choose action:", ("attack", "defend", "swap"))
+        return Step("Choose action:", ("attack", "defend"), refused={"swap": refused})
+
+    def tell(self, before: Seen, event: Event, after: Seen, viewer: int | None) -> Lines:
+        if before.phase == "deal":
+            return []
+        if before.phase == "swap":
+            return self._tell_exchange(before, event, after, viewer)
+        if isinstance(event, Outcome):
+            drawn = "Draws a card" if event.outcome == HIDDEN else f"Draws card: {event.outcome}"
+            new = self._hand(before, before.mover, drawn=event.outcome)
+            return [*self._heading(before), drawn, f"New Hand: {new}"]
+        return self._tell_action(event, before, after, viewer)
+
+    def _tell_action(self, event: Pick, before: Seen, after: Seen, viewer: int | None) -> Lines:
+        ((mover, move),) = event.moves
+        target, word = 1 - mover, move.split()[0]
+        lines = [] if viewer == mover else [f"Chooses action: {word.capitalize()}"]
+        if word == "swap":
+            return lines or [f"Gives card: {cards_of(move)[0]}"]
+        if word == "pass":
+            return [*lines, "End of turn."]
+        cards = cards_of(move)
+        if word == "attack":
+            value, bonus = attack_value(cards)
+            lines += [] if viewer == mover else [f"Plays cards: {listed(cards)}"]
+            lines += [f"Attack Value: {value}"]
+            lines += (
+                [f"Sequence Bonus: +{bonus}", f"Total Attack: {value + bonus}"] if bonus else []
+            )
+            lines += [f"{whose(target, viewer)} CI reduced to {after.ci[target]}"]
+        else:
+            lines += [f"{whose(mover, viewer)} CI restored to {after.ci[mover]}"]
+        return [*lines, f"Discards used cards: {listed(cards)}", "End of turn."]
+
+    def _tell_exchange(self, before: Seen, event: Event, after: Seen, viewer: int | None) -> Lines:
+        if viewer is None:
+            return ["End of turn."]
+        taken = event.outcome if isinstance(event, Outcome) else event.moves[0][1].split()[0]
+        if viewer == before.mover:
+            return [f"Receives card: {taken}", "End of turn."]
+        got = sum(after.hand) - sum(before.hand) + int(taken)
+        return [f"You give card: {taken}", f"You receive card: {got}", "End of turn."]
+
+    def table(self, seen: Seen, viewer: int | None) -> list[Part]:
+        parts: list[Part] = []
+        for player in (0, 1):
+            name = player_name(player)
+            parts.append(Meter(name, seen.ci[player], self.integrity[player]))
+            cards = seen.hand if player == seen.viewer else ()
+            parts.append(Hand(name, cards, hidden=seen.sizes[player] - len(cards)))
+        return [
+            *parts,
+            Pile("Deck", seen.deck_size),
+            Pile("Discards", len(seen.discard), seen.discard),
+        ]
+
+
+def odds(cards: Cards) -> dict[str, Fraction]:
+    """Each distinct card with its exact chance to be the one drawn."""
+    return {str(card): Fraction(cards.count(card), len(cards)) for card in dict.fromkeys(cards)}

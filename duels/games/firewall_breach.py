@@ -1,0 +1,144 @@
+"""Firewall Breach: a risky attack or a sure bypass, until one firewall is down.
+
+>>> game = FirewallBreach()
+>>> game.play(game.play(game.start(), "attack"), "5")
+State(strength=(10, 7), mover=1, rolling=False)
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from math import inf
+from typing import NamedTuple
+
+from duels.core.game import Chance, Decide, Event, Game, Outcome, Over, Result, verdict
+from duels.core.options import Number, Pair
+from duels.core.show import Lines, Meter, Part, Step, player_name, who, whose
+
+ACTIONS = ("attack", "bypass")
+FACES = 6
+LOWEST_HIT = 4  # a roll of 4, 5 or 6 succeeds
+
+RULES = """\
+Two players each guard a firewall of strength 10. Bring the other's down to zero first.
+
+Players take turns. On your turn choose one action:
+  attack   Roll a six-sided die. On 4, 5 or 6 the opponent's firewall loses 3.
+           On 1, 2 or 3 nothing happens.
+  bypass   The opponent's firewall loses 1, without fail.
+
+Then it is the other player's turn. A firewall at zero is breached and its owner has lost.
+There are no draws: play goes on until one firewall is down.
+
+Rulings
+  F1. Damage beyond zero is ignored: strength stops at 0, so a hit of 3 breaks a firewall
+      of 1, 2 or 3.
+  F2. The roll and both strengths are open to all. Text speaks to the player who reads it;
+      at a shared keyboard that is the player whose turn it is. Spectators read names.
+  F3. With perfect play the player who starts wins 277 games in 486.
+"""
+
+
+class State(NamedTuple):
+    strength: tuple[int, int]
+    mover: int
+    rolling: bool = False  # an attack was chosen and the die is in the air
+
+
+class FirewallBreach(Game[State, State]):
+    slug = "firewall-breach"
+    title = "Firewall Breach"
+    summary = "Attack on a die roll or bypass for sure: bring the other firewall to zero."
+    rules = RULES
+
+    strength = Pair(10, 1, 999, "starting firewall strength")
+    hit = Number(3, 1, 999, "damage of a successful attack")
+    bypass = Number(1, 1, 999, "damage of a bypass")
+
+    # Setup and turns
+
+    def start(self) -> State:
+        return State(self.strength, self.first)
+
+    def turn(self, state: State) -> Decide | Chance | Over:
+        for player in (0, 1):
+            if state.strength[player] == 0:
+                reason = f"{player_name(player)}'s Firewall has reached zero."
+                return Over(1 - player, reason)
+        if state.rolling:
+            return Chance(DIE, by=state.mover)
+        return Decide({state.mover: ACTIONS})
+
+    # Rules
+
+    def play(self, state: State, *picks: str) -> State:
+        (pick,) = picks
+        if pick == "attack":
+            return state._replace(rolling=True)
+        if pick == "bypass":
+            return self._damage(state, self.bypass)
+        return self._damage(state, self.hit if int(pick) >= LOWEST_HIT else 0)
+
+    def _damage(self, state: State, damage: int) -> State:
+        target = 1 - state.mover
+        left = max(0, state.strength[target] - damage)
+        strength = (left, state.strength[1]) if target == 0 else (state.strength[0], left)
+        return State(strength, mover=target)
+
+    # Everything is open: each viewer sees the state as it is.
+
+    def observe(self, state: State, viewer: int | None) -> State:
+        return state
+
+    def gain(self, seen: State, player: int, move: str) -> float:
+        target = seen.strength[1 - player]
+        if move == "attack":
+            return min(self.hit, target) * float(HIT_CHANCE)
+        return inf if self.bypass >= target else self.bypass
+
+    # Display
+
+    def opening(self, seen: State) -> Lines:
+        return ["[Game Start]"]
+
+    def status(self, seen: State, viewer: int | None) -> Lines:
+        mine = 0 if viewer is None else viewer
+        return [
+            "",
+            f"{player_name(seen.mover)}'s Turn:",
+            f"{whose(mine, viewer)} Firewall: {seen.strength[mine]}",
+            f"{whose(1 - mine, viewer)} Firewall: {seen.strength[1 - mine]}",
+        ]
+
+    def ask(self, seen: State, player: int, so_far: str) -> Step | None:
+        if so_far:
+            return None
+        return Step("Choose your action ('attack' or 'bypass'):", ACTIONS)
+
+    def tell(self, before: State, event: Event, after: State, viewer: int | None) -> Lines:
+        mover = before.mover
+        target = 1 - mover
+        lost = before.strength[target] - after.strength[target]
+        loss = f"{whose(target, viewer)} firewall reduced by {lost}."
+        if isinstance(event, Outcome):
+            lines = [f"{who(mover, viewer)} rolled a {event.outcome}."]
+            if lost:
+                return [*lines, f"Attack successful! {loss}"]
+            return [*lines, f"Attack failed! {whose(target, viewer)} firewall remains the same."]
+        if event.moves[0][1] == "bypass":
+            return [f"{who(mover, viewer)} chose to Bypass.", loss]
+        lines = [f"{who(mover, viewer)} chose to Attack."]
+        return [*lines, "Rolling dice..."] if viewer == mover else lines
+
+    def ending(self, seen: State, result: Result) -> Lines:
+        return ["", *verdict(result, "Wins!")]
+
+    def table(self, seen: State, viewer: int | None) -> list[Part]:
+        return [
+            Meter(f"{player_name(player)}", seen.strength[player], self.strength[player])
+            for player in (0, 1)
+        ]
+
+
+DIE = {str(face): Fraction(1, FACES) for face in range(1, FACES + 1)}
+HIT_CHANCE = sum(odd for face, odd in DIE.items() if int(face) >= LOWEST_HIT)

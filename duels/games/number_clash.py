@@ -1,0 +1,155 @@
+"""Number Clash: both choose a number in secret; the higher wins, unless it is higher by one.
+
+>>> game = NumberClash()
+>>> game.play(game.start(), "7", "8").scores       # the underdog
+(1, 0)
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from duels.core.errors import OptionError
+from duels.core.game import Chance, Decide, Event, Game, Outcome, Over, Result, verdict
+from duels.core.options import Number
+from duels.core.show import Lines, Part, Score, Sealed, Step, Tokens, listed, player_name
+
+RULES = """\
+Each player has the numbers 1 to 10, each to be used once. First to three points wins.
+
+The game goes in rounds. In a round both players choose one of their own remaining numbers in
+secret, then both are revealed:
+  - The higher number wins the round.
+  - Underdog: a number exactly one below the other beats it.
+  - Equal numbers: nobody wins the round.
+The winner of the round gets a point. Both numbers are gone, whoever won.
+
+Rulings
+  N1. A choice stays sealed until both are in. At a shared keyboard what is typed is not shown,
+      nor anything else until both have chosen.
+  N2. Exactly one less wins, at both ends: 1 beats 2, and 9 beats 10. There is no wrap-around:
+      10 beats 1.
+  N3. Each number serves once per player. What both players have left is open to all.
+  N4. When all numbers are used and nobody has three points, more points win; equal points are
+      a draw. Nobody has to stop early because three can no longer be reached.
+  N5. The rulebook's sample plays a 6 twice. That is a slip: a used number is refused.
+  N6. The game is even. After 7 against 8 in round 1 Player 1's expected score is 0.877595.
+"""
+
+
+class State(NamedTuple):
+    numbers: tuple[tuple[int, ...], tuple[int, ...]]
+    scores: tuple[int, int] = (0, 0)
+
+
+def round_winner(mine: int, theirs: int) -> int | None:
+    """0 if the first number wins the round, 1 if the second does, None for equal numbers."""
+    if mine == theirs:
+        return None
+    if abs(mine - theirs) == 1:
+        return 0 if mine < theirs else 1
+    return 0 if mine > theirs else 1
+
+
+class NumberClash(Game[State, State]):
+    slug = "number-clash"
+    title = "Number Clash"
+    summary = "Choose in secret: the higher number wins, unless the other is exactly one less."
+    rules = RULES
+
+    numbers = Number(10, 1, 20, "how many numbers each player has")
+    points = Number(3, 1, 20, "points that win the game")
+
+    def check(self) -> None:
+        if self.points > self.numbers:
+            raise OptionError(f"points={self.points} is more than {self.numbers} numbers can earn")
+
+    # Setup and turns
+
+    def start(self) -> State:
+        numbers = tuple(range(1, self.numbers + 1))
+        return State((numbers, numbers))
+
+    def turn(self, state: State) -> Decide | Chance | Over:
+        one, two = state.scores
+        for player in (0, 1):
+            if state.scores[player] >= self.points:
+                plural = "" if self.points == 1 else "s"
+                return Over(
+                    player, f"{player_name(player)} has reached {self.points} point{plural}"
+                )
+        if not state.numbers[0]:
+            winner = None if one == two else 0 if one > two else 1
+            return Over(winner, "All numbers are used.")
+        return Decide({player: tuple(map(str, state.numbers[player])) for player in (0, 1)})
+
+    # Rules
+
+    def play(self, state: State, *picks: str) -> State:
+        chosen = [int(pick) for pick in picks]
+        winner = round_winner(*chosen)
+        one, two = (
+            tuple(number for number in numbers if number != used)
+            for numbers, used in zip(state.numbers, chosen, strict=True)
+        )
+        return State((one, two), (state.scores[0] + (winner == 0), state.scores[1] + (winner == 1)))
+
+    # Sealed picks wait outside the state, so the state itself holds no secret.
+
+    def observe(self, state: State, viewer: int | None) -> State:
+        return state
+
+    def gain(self, seen: State, player: int, move: str) -> float:
+        """Rounds won less rounds lost, against each number the opponent has left."""
+        theirs = seen.numbers[1 - player]
+        worth = {0: 1, 1: -1, None: 0}
+        return sum(worth[round_winner(int(move), number)] for number in theirs) / len(theirs)
+
+    # Display
+
+    def status(self, seen: State, viewer: int | None) -> Lines:
+        return ["", f"Round {self.numbers - len(seen.numbers[0]) + 1}"]
+
+    def ask(self, seen: State, player: int, so_far: str) -> Step | None:
+        if so_far:
+            return None
+        left = seen.numbers[player]
+        prompt = (
+            f"{player_name(player)}, enter your chosen number from your available numbers "
+            f"[{listed(left, ',')}]:"
+        )
+        used = [number for number in range(1, self.numbers + 1) if number not in left]
+        refused = {str(number): "You have used that number already." for number in used}
+        return Step(prompt, tuple(map(str, left)), refused=refused)
+
+    def tell(self, before: State, event: Event, after: State, viewer: int | None) -> Lines:
+        assert not isinstance(event, Outcome)
+        chosen = [int(move) for _, move in event.moves]
+        winner = round_winner(*chosen)
+        if winner is None:
+            result = "Round Result: Neither player wins the round!"
+        else:
+            underdog = chosen[winner] < chosen[1 - winner]
+            head = "Underdog Rule Activated!" if underdog else "Round Result:"
+            result = f"{head} {player_name(winner)} wins the round!"
+        return [
+            *(f"{player_name(player)} chose: {number}" for player, number in enumerate(chosen)),
+            result,
+            "Current Scores:",
+            *(f"{player_name(player)}: {after.scores[player]}" for player in (0, 1)),
+        ]
+
+    def ending(self, seen: State, result: Result) -> Lines:
+        if result.by == "rules" and max(seen.scores) >= self.points:
+            lines = [f"{result.reason} and wins the game!"]
+        else:
+            lines = verdict(result, "wins the game!")
+        return ["", *lines, "Thank you for playing Number Clash."]
+
+    def table(self, seen: State, viewer: int | None) -> list[Part]:
+        parts: list[Part] = []
+        for player, left in enumerate(seen.numbers):
+            spent = tuple(n for n in range(1, self.numbers + 1) if n not in left)
+            parts.append(Tokens(player_name(player), left, spent))
+            parts.append(Score(player_name(player), seen.scores[player], self.points))
+        return [*parts, *(Sealed(player_name(player)) for player in (0, 1))]

@@ -1,0 +1,158 @@
+"""Number Wars: a race of 100 life points, attacking with 1 to 10 and never twice with the same.
+
+>>> game = NumberWars()
+>>> state = game.play(game.play(game.start(), "7"), "5")
+>>> state.lp, state.used
+((95, 93), ((7,), (5,)))
+>>> game.play(state, "7").lp             # 7 is on the record: the attack fails
+(95, 93)
+"""
+
+from __future__ import annotations
+
+from math import inf
+from typing import NamedTuple
+
+from duels.core.game import Chance, Decide, Event, Game, Outcome, Over, Result, verdict
+from duels.core.options import Flag, Number, Pair
+from duels.core.show import Lines, Meter, Part, Step, Tokens, listed, player_name
+
+TIMEOUT = "timeout"
+
+RULES = """\
+Each player has 100 life points (LP). Bring the opponent's LP to zero or below.
+
+Players take turns. On your turn attack with a number from 1 to 10 that is not on your record:
+  - The opponent's LP fall by that number.
+  - The number goes on your record.
+If the number is on your record already, the attack fails: no LP are lost, nothing is recorded,
+and the turn passes. The game ends at once when a player's LP are at zero or below. There are no
+draws. A time limit of 30 seconds a turn is a good one, if you want one.
+
+Rulings
+  W1. The numbers 1 to 10 once each deal 55, never 100. So when you have used all ten, your
+      record clears and all ten are free again. With the option refresh=no it does not: when both
+      players have used all ten, more LP win and equal LP are a draw.
+  W2. A number on your record may be played, and fails. Screens mark such numbers. A number
+      outside 1 to 10 is refused and asked again.
+  W3. LP may go below zero and are shown as they are.
+  W4. The records are open to all and shown. With the option memory they are not shown: you
+      must remember.
+  W5. It is a pure race: with perfect play the player who starts wins at turn 31, and one lost
+      turn hands the win over.
+  A4. Running out of time loses the turn here, as a failed attack does.
+"""
+
+
+class State(NamedTuple):
+    lp: tuple[int, int]
+    used: tuple[
+        tuple[int, ...], tuple[int, ...]
+    ]  # each player's record, ascending: order does not matter
+    mover: int
+
+
+class NumberWars(Game[State, State]):
+    slug = "number-wars"
+    title = "Number Wars"
+    summary = "Race from 100 life points to zero, attacking with each number once."
+    rules = RULES
+    timeout_move = TIMEOUT
+
+    lp = Pair(100, 1, 999, "starting life points")
+    numbers = Number(10, 1, 20, "attack numbers, from 1 up")
+    refresh = Flag(True, "a full record clears")
+    memory = Flag(False, "records are not shown")
+
+    # Setup and turns
+
+    def start(self) -> State:
+        return State(self.lp, ((), ()), self.first)
+
+    def turn(self, state: State) -> Decide | Chance | Over:
+        one, two = state.lp
+        for player in (0, 1):
+            if state.lp[player] <= 0:
+                return Over(1 - player, f"{player_name(player)} has no LP left.")
+        if not self.refresh and all(len(used) == self.numbers for used in state.used):
+            winner = None if one == two else 0 if one > two else 1
+            return Over(winner, "All numbers are used.")
+        return Decide({state.mover: self._numbers()})
+
+    def _numbers(self) -> tuple[str, ...]:
+        return tuple(str(number) for number in range(1, self.numbers + 1))
+
+    # Rules
+
+    def play(self, state: State, *picks: str) -> State:
+        (pick,) = picks
+        mover, target = state.mover, 1 - state.mover
+        if pick == TIMEOUT or int(pick) in state.used[mover]:
+            return state._replace(mover=target)
+        record = tuple(sorted((*state.used[mover], int(pick))))
+        if self.refresh and len(record) == self.numbers:
+            record = ()
+        left = state.lp[target] - int(pick)
+        lp = (left, state.lp[1]) if target == 0 else (state.lp[0], left)
+        used = (record, state.used[1]) if mover == 0 else (state.used[0], record)
+        return State(lp, used, mover=target)
+
+    # Records are public, even where the screen does not show them.
+
+    def observe(self, state: State, viewer: int | None) -> State:
+        return state
+
+    def gain(self, seen: State, player: int, move: str) -> float:
+        if int(move) in seen.used[player]:
+            return 0
+        return inf if int(move) >= seen.lp[1 - player] else int(move)
+
+    # Display
+
+    def opening(self, seen: State) -> Lines:
+        lp = (f"{player_name(player)} LP: {seen.lp[player]}" for player in (0, 1))
+        return [f"--- {self.title} Game Start ---", "", *lp]
+
+    def status(self, seen: State, viewer: int | None) -> Lines:
+        if self.memory:
+            return [""]
+        records = (listed(used) or "none" for used in seen.used)
+        return [
+            "",
+            *(f"{player_name(player)} Used Numbers: {used}" for player, used in enumerate(records)),
+        ]
+
+    def ask(self, seen: State, player: int, so_far: str) -> Step | None:
+        if so_far:
+            return None
+        prompt = f"{player_name(player)}, enter your attack number (1-{self.numbers}):"
+        return Step(prompt, self._numbers())
+
+    def tell(self, before: State, event: Event, after: State, viewer: int | None) -> Lines:
+        assert not isinstance(event, Outcome)
+        ((mover, move),) = event.moves
+        name, target = player_name(mover), 1 - mover
+        lost_turn = "You lose your turn." if viewer == mover else f"{name} loses the turn."
+        if move == TIMEOUT:
+            return ["Time is up!", lost_turn]
+        if int(move) in before.used[mover]:
+            subject = "You have" if viewer == mover else f"{name} has"
+            return [f"Invalid move! {subject} already used the number {move}.", lost_turn]
+        return [
+            f"{name} attacks with {move}!",
+            f"{player_name(target)} LP is now {after.lp[target]}.",
+        ]
+
+    def ending(self, seen: State, result: Result) -> Lines:
+        lines = verdict(result, "wins the game!")
+        breached = result.by == "rules" and min(seen.lp) <= 0
+        return ["", *(lines[1:] if breached else lines), "", "--- Game Over ---"]
+
+    def table(self, seen: State, viewer: int | None) -> list[Part]:
+        parts: list[Part] = []
+        for player, used in enumerate(seen.used):
+            free = tuple(n for n in range(1, self.numbers + 1) if n not in used)
+            parts.append(Meter(player_name(player), seen.lp[player], self.lp[player]))
+            if not self.memory:
+                parts.append(Tokens(player_name(player), free, used))
+        return parts
