@@ -24,7 +24,11 @@ SPAN = 2**256
 def draw(seed: int, n: int, odds: Mapping[str, Fraction]) -> str:
     """The n-th chance outcome, counted from 1, of the match with this seed."""
     whole = lcm(*(odd.denominator for odd in odds.values()))
-    ticket = _below(whole, f"{seed} {n}")
+    return holder(_below(whole, f"{seed} {n}"), whole, odds)
+
+
+def holder(ticket: int, whole: int, odds: Mapping[str, Fraction]) -> str:
+    """The outcome that owns a ticket, when each has its share of the whole in listed order."""
     for outcome, odd in odds.items():
         ticket -= odd.numerator * (whole // odd.denominator)
         if ticket < 0:

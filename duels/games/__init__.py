@@ -33,7 +33,7 @@ def catalogue() -> dict[str, str]:
 
 
 def find(name: str) -> type[AnyGame]:
-    """The game with this slug, or whose slug begins with it."""
+    """The game with this slug, or whose slug, or else a later word of it, begins like that."""
     wanted = name.lower().replace(" ", "-").replace("_", "-")
     fits = _matching(BUILT_IN, wanted)
     games = BUILT_IN if fits else catalogue()
@@ -53,6 +53,9 @@ def load(name: str, **options: object) -> AnyGame:
 
 
 def _matching(games: dict[str, str], wanted: str) -> list[str]:
+    if not wanted:
+        return []
     if wanted in games:
         return [wanted]
-    return [slug for slug in games if wanted and slug.startswith(wanted)]
+    begun = [slug for slug in games if slug.startswith(wanted)]
+    return begun or [slug for slug in games if f"-{wanted}" in slug]

@@ -1,0 +1,172 @@
+"""What every game must hold to, checked over random matches. A new game's tests call `check`.
+
+>>> from duels.games import load
+>>> check(load("digit-duel", digits=3), matches=2).matches
+2
+"""
+
+from __future__ import annotations
+
+import itertools
+import json
+from fractions import Fraction
+from random import Random
+from typing import NamedTuple
+
+from duels.core.game import (
+    AnyGame,
+    Chance,
+    Decide,
+    Event,
+    Outcome,
+    Pick,
+    state_from_json,
+    state_to_json,
+)
+from duels.core.match import Match
+from duels.core.record import dumps, loads
+from duels.core.show import Part, read_move
+
+VIEWERS = (0, 1, None)
+
+
+class Report(NamedTuple):
+    """How much was looked at: a check that met nothing proves nothing."""
+
+    matches: int
+    states: int
+    doubles: int  # states that differ from the true one and look the same to a viewer
+
+
+def check(game: AnyGame, matches: int = 20, seed: int = 0) -> Report:
+    """Play random matches and hold every promise of the core to them."""
+    randomness = Random(f"{game!r} {seed}")
+    states = doubles = 0
+    for number in range(matches):
+        match = play_randomly(game, seed + number, randomness)
+        for event_number in range(len(match.events)):
+            check_state(game, match.state_before(event_number))
+            states += 1
+        check_texts(match)
+        check_replay(match)
+        for viewer in VIEWERS:
+            doubles += check_no_leak(match, viewer, randomness)
+    return Report(matches, states, doubles)
+
+
+def play_randomly(game: AnyGame, seed: int, randomness: Random, turn_limit: int = 500) -> Match:
+    match = Match(game, seed, turn_limit=turn_limit)
+    while match.result is None:
+        for player in match.deciders:
+            match.submit(player, randomness.choice(match.view(player).options))
+    return match
+
+
+def check_state(game: AnyGame, state: tuple[object, ...]) -> None:
+    turn = game.turn(state)
+    copy = state_from_json(game, json.loads(json.dumps(state_to_json(state))))
+    assert copy == state, "a state must survive JSON"
+    assert hash(copy) == hash(state), "equal states must hash alike"
+    if isinstance(turn, Chance):
+        assert all(isinstance(odd, Fraction) and odd > 0 for odd in turn.odds.values())
+        assert sum(turn.odds.values()) == 1, "odds must sum to 1"
+    elif isinstance(turn, Decide):
+        assert game.timeout_move is None or len(turn.options) == 1
+        for player, options in turn.options.items():
+            assert options, "somebody must choose from nothing"
+            assert len(set(options)) == len(options), "an option is listed twice"
+            seen = game.observe(state, player)
+            for move in options:
+                read = read_move(lambda so_far, p=player, s=seen: game.ask(s, p, so_far), move)  # type: ignore[misc]
+                assert read == (move, None), f"{move!r} cannot be typed: read as {read}"
+    for viewer in VIEWERS:
+        hash(game.observe(state, viewer))
+
+
+def check_texts(match: Match) -> None:
+    """Whatever happens can be told to anyone, in lines, with a table beside it."""
+    game = match.game
+    assert match.result is not None
+    for viewer in VIEWERS:
+        for number in range(len(match.events)):
+            before, event, after = match.shown(number, viewer)
+            lines = [*game.opening(before), *game.status(before, viewer)]
+            if event is not None:
+                lines += game.tell(before, event, after, viewer)
+            assert all(isinstance(line, str) and "\n" not in line for line in lines)
+            assert all(isinstance(part, Part) for part in game.table(before, viewer))
+        assert game.ending(game.observe(match.state, viewer), match.result)
+
+
+def check_replay(match: Match) -> None:
+    """Replaying the record gives every state again."""
+
+    def same_game(slug: str, **options: object) -> AnyGame:
+        assert slug == match.game.slug
+        return type(match.game)(**options)
+
+    again = loads(dumps(match), same_game)
+    assert again.game == match.game
+    assert again.events == match.events
+    assert again.result == match.result
+    numbers = range(len(match.events))
+    assert [again.state_before(n) for n in numbers] == [match.state_before(n) for n in numbers]
+    assert again.state == match.state
+
+
+def check_no_leak(match: Match, viewer: int | None, randomness: Random) -> int:
+    """Follow another course of events that a viewer cannot tell from the true one.
+
+    Wherever it leads, that viewer must get the same observation, options, history and text.
+    Returns how many different states were met that way.
+    """
+    game = match.game
+    state = game.start()
+    met = 0
+    for number, entry in enumerate(match.events):
+        true = match.state_before(number)
+        met += state != true
+        assert game.observe(state, viewer) == game.observe(true, viewer), "observations leak"
+        _same_turn(game, state, true, viewer)
+        if not isinstance(entry, Pick | Outcome):
+            break
+        wanted = game.seen(true, entry, viewer)
+        fits = [
+            event for event in _events(game, state) if game.seen(state, event, viewer) == wanted
+        ]
+        if not fits:
+            break  # the other course cannot go on like this; so far it could
+        after = _after(game, state, event := randomness.choice(fits))
+        told = game.tell(game.observe(state, viewer), wanted, game.observe(after, viewer), viewer)
+        before, seen, later = match.shown(number, viewer)
+        assert seen == wanted
+        assert told == game.tell(before, wanted, later, viewer), f"the text leaks after {event}"
+        state = after
+    return met
+
+
+def _same_turn(game: AnyGame, state: tuple[object, ...], true: object, viewer: int | None) -> None:
+    turn, true_turn = game.turn(state), game.turn(true)
+    assert type(turn) is type(true_turn), "what happens next leaks"
+    if isinstance(turn, Decide) and isinstance(true_turn, Decide):
+        assert turn.options.keys() == true_turn.options.keys(), "who chooses leaks"
+        if viewer is not None and viewer in turn.options:
+            assert turn.options[viewer] == true_turn.options[viewer], "options leak"
+
+
+def _events(game: AnyGame, state: tuple[object, ...]) -> list[Event]:
+    turn = game.turn(state)
+    if isinstance(turn, Chance):
+        return [Outcome(outcome, turn.by) for outcome in turn.odds]
+    assert isinstance(turn, Decide)
+    moves = [[(player, move) for move in turn.options[player]] for player in sorted(turn.options)]
+    return [Pick(combination) for combination in itertools.product(*moves)]
+
+
+def _after(game: AnyGame, state: tuple[object, ...], event: Event) -> tuple[object, ...]:
+    after: tuple[object, ...]
+    if isinstance(event, Outcome):
+        after = game.play(state, event.outcome)
+    else:
+        after = game.play(state, *(move for _, move in event.moves))
+    return after

@@ -1,0 +1,62 @@
+"""Every game and variant keeps the promises of the core; the suite catches one that does not."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Any
+
+import pytest
+
+from duels.core.conformance import check
+from duels.core.game import AnyGame, Chance, Decide, Event, Over, Pick
+from duels.games.cipher_siege import CipherSiege, Seen, State
+from duels.games.firewall_breach import FirewallBreach
+from tests.variants import VARIANTS, name
+
+
+@pytest.mark.parametrize("game", VARIANTS, ids=name)
+def test_conformance(game: AnyGame) -> None:
+    heavy = game.slug == "cipher-siege" and game.settings()["hand"] == "9"
+    report = check(game, matches=1 if heavy else 12)
+    assert report.states
+    if game.private and game.settings()["values"] != "1":  # equal cards hide nothing
+        assert report.doubles, "no hidden-equivalent state was met: the leak check saw nothing"
+
+
+class LeakyHand(CipherSiege):
+    def observe(self, state: State, viewer: int | None) -> Seen:
+        return super().observe(state, viewer)._replace(discard=state.hands[0])
+
+
+class LeakySwap(CipherSiege):
+    """Shows the opponent a swap without what it brought: history no longer explains the hand."""
+
+    def seen(self, state: State, event: Event, viewer: int | None) -> Event:
+        shown = super().seen(state, event, viewer)
+        if isinstance(shown, Pick) and shown.moves[0][1].startswith("swap"):
+            return Pick(((shown.moves[0][0], "swap ?"),))
+        return shown
+
+
+class LoadedDie(FirewallBreach):
+    def turn(self, state: Any) -> Decide | Chance | Over:
+        turn = super().turn(state)
+        return Chance({"1": Fraction(1, 3)}) if isinstance(turn, Chance) else turn
+
+
+class NoWayOut(FirewallBreach):
+    def turn(self, state: Any) -> Decide | Chance | Over:
+        turn = super().turn(state)
+        return Decide({0: ("attack", "attack")}) if isinstance(turn, Decide) else turn
+
+
+class Untypeable(FirewallBreach):
+    def turn(self, state: Any) -> Decide | Chance | Over:
+        turn = super().turn(state)
+        return Decide({state.mover: ("ambush",)}) if isinstance(turn, Decide) else turn
+
+
+@pytest.mark.parametrize("kind", [LeakyHand, LeakySwap, LoadedDie, NoWayOut, Untypeable])
+def test_the_suite_catches_a_broken_game(kind: type[AnyGame]) -> None:
+    with pytest.raises((AssertionError, ValueError)):
+        check(kind(), matches=12)

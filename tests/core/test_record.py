@@ -1,0 +1,203 @@
+"""Records: what is written is what happened, and nothing else is read."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from duels.core import record
+from duels.core.conformance import play_randomly
+from duels.core.errors import RecordError
+from duels.core.match import Match
+from duels.games import load
+
+
+def sample() -> Match:
+    """A match with picks, chance, an undo and a resignation."""
+    match = Match(load("firewall-breach"), seed=2024, players=("human", "greedy"), time_limit=30)
+    match.submit(0, "attack")
+    match.submit(1, "bypass")
+    match.undo(0)
+    match.submit(0, "bypass")
+    match.submit(1, "attack")
+    match.resign(0)
+    return match
+
+
+def rewritten(match: Match, change: Any) -> str:
+    """A record changed by someone who also knows how to make the checksum."""
+    data = record.to_json(match)
+    change(data)
+    data["checksum"] = record._checksum(data)
+    return json.dumps(data)
+
+
+def refusal(text: str) -> str:
+    with pytest.raises(RecordError) as caught:
+        record.loads(text, load)
+    return str(caught.value)
+
+
+def test_a_record_is_readable_json() -> None:
+    data = json.loads(record.dumps(sample()))
+    assert data["game"] == "firewall-breach"
+    assert data["options"] == {"strength": "10", "hit": "3", "bypass": "1", "first": "1"}
+    assert data["players"] == ["human", "greedy"]
+    assert data["seed"] == "2024"
+    assert data["entries"] == [
+        {"pick": {"1": "attack"}},
+        {"chance": "2"},
+        {"pick": {"2": "bypass"}},
+        {"undo": 1, "player": 1},
+        {"pick": {"1": "bypass"}},
+        {"pick": {"2": "attack"}},
+        {"chance": "4"},
+        {"resign": 1},
+    ]
+    assert data["result"] == {"winner": 2, "by": "resignation", "reason": "Player 1 resigned."}
+
+
+def test_replay_gives_the_same_match() -> None:
+    match = sample()
+    again = record.loads(record.dumps(match), load)
+    assert (again.events, again.state, again.result) == (match.events, match.state, match.result)
+    assert (again.players, again.seed, again.time_limit) == (match.players, match.seed, 30)
+    assert record.dumps(again) == record.dumps(match)
+
+
+def test_a_resumed_match_goes_on_with_the_same_dice() -> None:
+    whole = Match(load("firewall-breach"), seed=5)
+    for _ in range(4):
+        whole.submit(whole.deciders[0], "attack")
+    half = Match(load("firewall-breach"), seed=5)
+    half.submit(0, "attack")
+    half = record.loads(record.dumps(half), load)
+    for _ in range(3):
+        half.submit(half.deciders[0], "attack")
+    assert half.events == whole.events
+
+
+@pytest.mark.parametrize("limit", [0.001, None])
+def test_timeouts_are_replayed_whatever_the_clock_says(limit: float | None) -> None:
+    match = Match(load("number-wars"), seed=5, time_limit=limit)
+    match.time_out(0)
+    match._since = {1: match._clock() + 1e6}
+    match.submit(1, "4")
+    again = record.loads(record.dumps(match), load)
+    assert again.events == match.events
+
+
+def change(path: str, value: Any) -> Any:
+    """A change of one value in a record, by a path such as entries/1/chance."""
+
+    def apply(data: Any) -> None:
+        *steps, last = [int(s) if s.isdigit() else s for s in path.split("/")]
+        for step in steps:
+            data = data[step]
+        data[last] = value
+
+    return apply
+
+
+@pytest.mark.parametrize(
+    ("path", "value", "says"),
+    [
+        ("version", 2, "version 2; this program reads up to 1"),
+        ("version", None, "version None"),
+        ("format", "chess", "not a record"),
+        ("game", "poker", "there is no game 'poker'"),
+        ("options", {"strength": "-1"}, "strength takes a number"),
+        ("options", [], "options: expected"),
+        ("players", ["human"], "players: expected two names"),
+        ("seed", 2024, "seed: expected digits"),
+        ("seed", "9" * 5000, "Exceeds the limit"),
+        ("turn_limit", 0, "turn_limit: expected"),
+        ("time_limit", -3, "time_limit: expected"),
+        ("entries", {}, "entries: expected a list"),
+        ("seed", "2025", "entry 2: the record says {'chance': '2'}"),
+        ("entries/0", {"pick": {"1": "ambush"}}, "entry 1: 'ambush' is not an option"),
+        ("entries/0", {"pick": {"2": "attack"}}, "entry 1: the choice is for Player 1"),
+        ("entries/0", {"pick": {"1": 5}}, "entry 1: {'pick': {'1': 5}} is not an entry"),
+        ("entries/0", {"pick": {}}, "entry 1: the choice is for Player 1"),
+        ("entries/1", {"chance": "6"}, "entry 2: the record says {'chance': '6'}"),
+        ("entries/2", {"chance": "6"}, "entry 3: nothing is left to chance here"),
+        ("entries/3", {"undo": 2, "player": 1}, "entry 4: there is no pick of Player 1"),
+        ("entries/3", {"undo": 99, "player": 1}, "entry 4: there is no pick of Player 1"),
+        ("entries/3", {"undo": -99, "player": 1}, "entry 4: there is no pick of Player 1"),
+        ("entries/3", {"limit": 500}, "entry 4: the turn limit is not reached here"),
+        ("entries/3", {"timeout": []}, "entry 4: the choice is for Player 1"),
+        ("entries/3", {"timeout": [2]}, "entry 4: the choice is for Player 1"),
+        ("entries/3", {"resign": 3}, "entry 4: {'resign': 3} is not an entry"),
+        ("entries/3", ["resign"], "entry 4: ['resign'] is not an entry"),
+        ("entries/3", {"resign": 1}, "entry 5: the choice is for nobody"),
+        ("result", None, "result: the entries do not lead to None"),
+        ("result/winner", 1, "result: the entries do not lead to"),
+    ],
+)
+def test_a_contradiction_is_refused_by_its_first_bad_entry(
+    path: str, value: Any, says: str
+) -> None:
+    assert says in refusal(rewritten(sample(), change(path, value)))
+
+
+def test_a_record_cut_before_a_chance_outcome_is_refused() -> None:
+    def cut(data: Any) -> None:
+        data["entries"], data["result"] = data["entries"][:1], None
+
+    assert "entry 2 is missing" in refusal(rewritten(sample(), cut))
+
+
+@given(st.data())
+def test_a_damaged_file_is_never_half_loaded(data: st.DataObject) -> None:
+    text = record.dumps(sample())
+    at = data.draw(st.integers(0, len(text) - 2))
+    new = data.draw(st.sampled_from(["", "7", '"', "x", text[:at], "\x00"]))
+    damaged = text[:at] + new if data.draw(st.booleans()) else text[:at] + new + text[at + 1 :]
+    try:
+        match = record.loads(damaged, load)
+    except RecordError:
+        return
+    assert record.to_json(match) == record.to_json(sample())
+
+
+PLAIN = st.none() | st.booleans() | st.integers() | st.text()
+
+
+@given(st.recursive(PLAIN, lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner)))
+def test_any_json_is_refused_politely(value: Any) -> None:
+    refusal(json.dumps(value))
+
+
+def test_a_bottomless_file_is_refused() -> None:
+    assert "not a whole JSON file" in refusal("[" * 100_000)
+
+
+def test_writing_is_atomic_and_leaves_nothing_behind(tmp_path: Path) -> None:
+    path = tmp_path / "match.json"
+    path.write_text("old")
+    match = play_randomly(load("digit-duel"), 1, Random(1))
+    record.save(match, str(path))
+    assert record.read(str(path), load).events == match.events
+    assert os.listdir(tmp_path) == ["match.json"]
+    with pytest.raises(RecordError, match="cannot write"):
+        record.save(match, str(tmp_path / "nowhere" / "match.json"))
+    (tmp_path / "folder").mkdir()
+    with pytest.raises(RecordError, match="cannot write"):
+        record.save(match, str(tmp_path / "folder"))
+    assert sorted(os.listdir(tmp_path)) == ["folder", "match.json"]
+
+
+def test_unreadable_files_are_named(tmp_path: Path) -> None:
+    (tmp_path / "binary").write_bytes(b"\xff\xfe\x00")
+    (tmp_path / "large").write_bytes(b" " * (record.LARGEST + 1))
+    for name, says in [("absent", "No such file"), ("binary", "not a text"), ("large", "larger")]:
+        with pytest.raises(RecordError, match=says) as caught:
+            record.read(str(tmp_path / name), load)
+        assert name in str(caught.value)

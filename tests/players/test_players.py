@@ -1,0 +1,75 @@
+"""The built-in opponents: legal everywhere, reproducible, and as strong as they say."""
+
+from __future__ import annotations
+
+import pytest
+
+from duels.core.errors import UnknownName
+from duels.core.game import AnyGame
+from duels.core.match import Match
+from duels.core.record import dumps, loads
+from duels.games import BUILT_IN as GAMES
+from duels.games import load
+from duels.players import BUILT_IN, find, make
+from tests.variants import VARIANTS, name
+
+
+def play(game: AnyGame, players: tuple[str, str], seed: int, stop_at: int = 10**6) -> Match:
+    match = Match(game, seed, players=players)
+    finish(match, stop_at)
+    return match
+
+
+def finish(match: Match, stop_at: int = 10**6) -> None:
+    seats = [make(name, match.seed, player) for player, name in enumerate(match.players)]
+    while match.result is None and len(match.events) < stop_at:
+        for player in match.deciders:
+            match.submit(player, seats[player].choose(match.view(player)))
+
+
+@pytest.mark.parametrize("opponent", BUILT_IN)
+@pytest.mark.parametrize("game", VARIANTS, ids=name)
+def test_opponents_play_every_variant(game: AnyGame, opponent: str) -> None:
+    assert play(game, (opponent, "random"), seed=3).result is not None
+
+
+@pytest.mark.parametrize("slug", GAMES)
+def test_the_same_seed_gives_the_same_match_even_after_a_resume(slug: str) -> None:
+    whole = play(load(slug), ("greedy", "random"), seed=8)
+    half = loads(dumps(play(load(slug), ("greedy", "random"), seed=8, stop_at=9)), load)
+    finish(half)
+    assert half.events == whole.events
+
+
+@pytest.mark.parametrize("slug", GAMES)
+def test_greedy_beats_random(slug: str) -> None:
+    wins = 0
+    for seed in range(200):
+        seat = seed % 2
+        players = ("greedy", "random") if seat == 0 else ("random", "greedy")
+        result = play(load(slug), players, seed).result
+        assert result is not None
+        wins += result.winner == seat
+    assert wins > 110
+
+
+def test_greedy_takes_a_certain_win() -> None:
+    match = Match(load("firewall-breach", strength="10/1"), seed=1)
+    assert make("greedy", 1, 0).choose(match.view(0)) == "bypass"
+    match = Match(load("number-wars", lp="100/5"), seed=1)
+    assert int(make("greedy", 1, 0).choose(match.view(0))) >= 5
+
+
+def test_opponents_do_not_share_their_randomness_with_the_dice() -> None:
+    """Two opponents with one seed draw from streams of their own."""
+    view = Match(load("number-clash"), seed=1).view(0)
+    picks = [[make("random", seed, p).choose(view) for seed in range(60)] for p in (0, 1)]
+    assert picks[0] != picks[1]
+    assert len(set(picks[0])) == 10
+
+
+def test_names_are_found_by_their_beginning() -> None:
+    assert find("GREEDY") == find("gr") == "greedy"
+    for wrong in ("", "perfection", "r2"):
+        with pytest.raises(UnknownName, match="there are human, random, greedy"):
+            find(wrong)
