@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import time
 
-from duels.core.errors import RecordError
+from duels.core.errors import DuelsError, RecordError
 from duels.core.match import Match
 from duels.core.record import read, save
 
@@ -29,6 +29,13 @@ def new_path(match: Match) -> str:
     return os.path.join(folder, f"{match.game.slug}-{stamp}-{os.getpid()}.json")
 
 
+def read_from(path: str) -> Match:
+    """The match in a file the user named."""
+    from duels.games import load
+
+    return read(os.path.expanduser(path), load)
+
+
 def save_to(match: Match, path: str) -> None:
     """Save under a name the user gave."""
     save(match, os.path.realpath(os.path.expanduser(path)))
@@ -36,16 +43,23 @@ def save_to(match: Match, path: str) -> None:
 
 def check_target(path: str) -> None:
     """Refuse to write over something that is not a record."""
-    from duels.games import load
-
     real = os.path.realpath(os.path.expanduser(path))
     if os.path.lexists(real):
         if not os.path.isfile(real):
             raise RecordError(f"{path} is not a file a record can be saved in")
         if os.path.getsize(real):
             try:
-                read(real, load)
+                read_from(real)
             except RecordError:
                 raise RecordError(
                     f"{path} exists and is not a record; choose another name to save in"
                 ) from None
+
+
+def write(path: str, content: str) -> None:
+    """Write a page or a picture the user asked for."""
+    try:
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(content)
+    except OSError as error:
+        raise DuelsError(f"cannot write {path}: {error.strerror}") from None

@@ -5,74 +5,63 @@ from __future__ import annotations
 import argparse
 import os
 import sys
+from importlib import import_module
+from io import TextIOWrapper
 from typing import Any
 
 from duels import __version__
-from duels.cli.terminal import Terminal, program
+from duels.cli.terminal import Terminal, drop_output, program
 from duels.core.errors import DuelsError, OptionError, UnknownName
 
 USAGE_ERROR = 2
 
+# Where each command is: a function of the terminal and the parsed arguments.
+COMMANDS = {
+    None: "duels.cli.menu:menu",
+    "play": "duels.cli.play:play",
+    "resume": "duels.cli.play:resume",
+    "games": "duels.cli.show_rules:games",
+    "rules": "duels.cli.show_rules:rules",
+    "replay": "duels.cli.replay:replay",
+    "value": "duels.cli.value:value",
+    "analyse": "duels.cli.report:analyse",
+    "explain": "duels.cli.explain:explain",
+    "solve": "duels.cli.solving:solve_command",
+}
+
 
 def main(arguments: list[str] | None = None) -> int:
     """Run one command; the exit status is 0, 1 for failure, 2 for misuse, 128+n for signal n."""
-    parser = _parser()
-    given = parser.parse_args(arguments)
+    _open_streams()
+    given = _parser().parse_args(arguments)
     terminal = Terminal(0, sys.stdout, sys.stderr, plain=getattr(given, "plain", False))
+    module, _, name = COMMANDS[given.command].partition(":")
     try:
-        return _run(given, terminal)
+        status: int = getattr(import_module(module), name)(terminal, given)
+        return status
     except DuelsError as error:
         terminal.note(f"duels: {error}")
         return USAGE_ERROR if isinstance(error, OptionError | UnknownName) else 1
     except KeyboardInterrupt:
         return 130
     except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        drop_output()
         return 141
+    except OSError as error:
+        drop_output()
+        terminal.note(f"duels: cannot write the output: {error.strerror}")
+        return 1
 
 
-def _run(given: argparse.Namespace, terminal: Terminal) -> int:
-    if given.command == "play":
-        return _play(given, terminal)
-    if given.command == "games":
-        from duels.cli.show_rules import show_games
-
-        return show_games(terminal, given.json)
-    if given.command == "rules":
-        from duels.cli.show_rules import show_rules
-
-        return show_rules(terminal, given.game)
-    if given.command == "replay":
-        from duels.cli.replay import replay
-
-        return replay(terminal, given.file, given.view, given.print, given.json)
-    if given.command == "resume":
-        from duels.cli.play import resume
-
-        return resume(terminal, given.file)
-    from duels.cli.menu import menu
-
-    return menu(terminal)
-
-
-def _play(given: argparse.Namespace, terminal: Terminal) -> int:
-    from duels.cli.play import play_matches
-    from duels.core.chance import first_player, new_seed
-    from duels.games import find
-    from duels.players import HUMAN, STRONGEST
-    from duels.players import find as find_player
-
-    options: dict[str, object] = dict(given.set)
-    seed = given.seed
-    if given.first == "random":
-        seed = new_seed() if seed is None else seed
-        options["first"] = first_player(seed)
-    elif given.first is not None:
-        options["first"] = given.first
-    game = find(given.game)(**options)
-    one = find_player(given.p1) if given.p1 else HUMAN
-    two = find_player(given.p2) if given.p2 else STRONGEST
-    return play_matches(terminal, game, (one, two), seed, given.time_limit, given.save)
+def _open_streams() -> None:
+    """A program may be started with its input or output closed, or a narrow encoding."""
+    for stream in (sys.stdin, sys.stdout, sys.stderr):
+        if stream is None:  # the lowest free number is the one that is missing
+            os.open(os.devnull, os.O_RDWR)
+    sys.stdout = sys.stdout or os.fdopen(1, "w")
+    sys.stderr = sys.stderr or os.fdopen(2, "w")
+    if isinstance(sys.stdout, TextIOWrapper):
+        sys.stdout.reconfigure(errors="replace")
 
 
 class Parser(argparse.ArgumentParser):
@@ -89,43 +78,74 @@ def _parser() -> argparse.ArgumentParser:
         prog=program(), description="Five two-player number games. Without a command: a menu."
     )
     parser.add_argument("--version", action="version", version=f"duels {__version__}")
-    commands = parser.add_subparsers(
-        dest="command", metavar="COMMAND", prog=parser.prog,
-    )  # fmt: skip
+    commands = parser.add_subparsers(dest="command", metavar="COMMAND", prog=parser.prog)
 
-    play = commands.add_parser("play", help="play a game")
-    play.add_argument("game", metavar="GAME", help="its name or the beginning of it")
+    def command(name: str, about: str, *, game: bool = False, file: bool = False) -> Any:
+        made = commands.add_parser(name, help=about, description=about[0].upper() + about[1:] + ".")
+        if game:
+            made.add_argument("game", metavar="GAME", help="its name or the beginning of it")
+        if file:
+            made.add_argument("file", metavar="FILE", help="a record")
+        return made
+
+    def options(made: Any) -> None:
+        made.add_argument(
+            "--set", type=_setting, action="append", default=[], metavar="OPTION=VALUE",
+            help="a rule option, see 'duels rules GAME'",
+        )  # fmt: skip
+
+    def plain(made: Any) -> None:
+        made.add_argument("--plain", action="store_true", help="no colour, no drawing")
+
+    def json(made: Any, about: str = "for programs") -> None:
+        made.add_argument("--json", action="store_true", help=about)
+
+    play = command("play", "play a game", game=True)
     play.add_argument("--p1", metavar="WHO", help="human or an opponent's name")
     play.add_argument("--p2", metavar="WHO", help="likewise; usually the strongest opponent")
     play.add_argument("--first", choices=("1", "2", "random"), help="who starts")
     play.add_argument("--seed", type=_seed, metavar="N", help="for the same dice and draws again")
-    play.add_argument(
-        "--set", type=_setting, action="append", default=[], metavar="OPTION=VALUE",
-        help="a rule option, see 'duels rules GAME'",
-    )  # fmt: skip
+    options(play)
     play.add_argument("--time-limit", type=_seconds, metavar="SECONDS", help="for each choice")
     play.add_argument("--save", metavar="FILE", help="keep the record of the match there")
-    play.add_argument("--plain", action="store_true", help="no colour, no drawing")
+    plain(play)
 
-    games = commands.add_parser("games", help="list the games")
-    games.add_argument("--json", action="store_true", help="for programs, with every option")
+    resume = command("resume", "go on with a match that was left", file=True)
+    plain(resume)
 
-    rules = commands.add_parser("rules", help="the rules of a game")
-    rules.add_argument("game", metavar="GAME")
+    json(command("games", "list the games"), "for programs, with every option")
+    command("rules", "the rules of a game", game=True)
 
-    replay = commands.add_parser("replay", help="see a recorded match again")
-    replay.add_argument("file", metavar="FILE")
+    replay = command("replay", "see a recorded match again", file=True)
     replay.add_argument(
         "--view", choices=("table", "1", "2", "spectator"), default="table",
         help="whose eyes: each mover's (table), one player's or a spectator's",
     )  # fmt: skip
     replay.add_argument("--print", action="store_true", help="all at once, without stepping")
-    replay.add_argument("--json", action="store_true", help="the checked record, for programs")
+    json(replay, "the checked record, for programs")
+    plain(replay)
 
-    resume = commands.add_parser("resume", help="go on with a match that was left")
-    resume.add_argument("file", metavar="FILE")
-    for command in (replay, resume):
-        command.add_argument("--plain", action="store_true", help="no colour, no drawing")
+    value = command("value", "what a position is worth, and each option in it", game=True)
+    options(value)
+    value.add_argument(
+        "--after", nargs="+", default=[], metavar="PICK",
+        help="a record's picks in order, chance outcomes included; a sealed pair is written 7/8",
+    )  # fmt: skip
+    json(value)
+
+    analyse = command("analyse", "grade every move of a recorded match", file=True)
+    analyse.add_argument("--html", metavar="FILE", help="write a page instead")
+    json(analyse)
+
+    explain = command("explain", "what perfect play looks like, as a picture", game=True)
+    explain.add_argument("--svg", metavar="FILE", help="write the picture there")
+
+    solve = command("solve", "solve a game anew", game=True)
+    options(solve)
+    solve.add_argument(
+        "--minutes", type=_seconds, metavar="N", help="how long, for a game that is learned"
+    )
+    solve.add_argument("--out", metavar="FILE", help="write the table there")
     return parser
 
 

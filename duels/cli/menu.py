@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from argparse import Namespace
+
 from duels.cli.play import ask_step, play_matches
+from duels.cli.table import Quit
 from duels.cli.terminal import Terminal
 from duels.core.show import Step, player_name
 from duels.games import catalogue, find
 from duels.players import BUILT_IN, HUMAN, STRONGEST
 
 
-def menu(terminal: Terminal) -> int:
+def menu(terminal: Terminal, given: Namespace) -> int:
     """Ask three questions and play. Leaving here leaves nothing behind."""
     try:
         slugs = list(catalogue())
@@ -22,7 +25,7 @@ def menu(terminal: Terminal) -> int:
         choice = ask_step(terminal, Step("Which game? (number or name)", (*numbers, *slugs)))
         slug = slugs[int(choice) - 1] if choice.isdigit() else choice
         seats = (_seat(terminal, 0, HUMAN), _seat(terminal, 1, STRONGEST))
-    except (EOFError, KeyboardInterrupt):
+    except (EOFError, Quit):
         return 0
     terminal.say([""])
     return play_matches(terminal, find(slug)(), seats, None, None, None)

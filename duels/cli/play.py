@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import os
 import signal
-import sys
+from argparse import Namespace
 from types import FrameType
 
 from duels.cli.table import Quit, Table
-from duels.cli.terminal import Terminal, program
-from duels.core.chance import new_seed
+from duels.cli.terminal import Terminal, drop_output, program
+from duels.core.chance import first_player, new_seed
 from duels.core.errors import DuelsError, RecordError
 from duels.core.game import AnyGame
 from duels.core.match import Match
 from duels.core.show import Step, expected, read_move
-from duels.players import HUMAN
+from duels.games import find
+from duels.players import HUMAN, STRONGEST
+from duels.players import find as find_player
 
 INTERRUPTED = 128 + signal.SIGINT
 PIPE_CLOSED = 128 + signal.SIGPIPE
@@ -35,7 +37,7 @@ class Keeper:
     """Keeps a match safe: in the file the user named, or in the state directory when needed."""
 
     def __init__(self, path: str | None) -> None:
-        self.path = path
+        self.path = None if path is None else os.path.expanduser(path)
 
     def save(self, match: Match) -> str:
         from duels.cli.files import new_path, save_to
@@ -89,13 +91,17 @@ def sit_down(terminal: Terminal, match: Match, keeper: Keeper) -> int | None:
         status, why = 128 + stopped.number, "Stopped."
     except BrokenPipeError:
         status, why = PIPE_CLOSED, "The output was closed."
-        # What is still buffered has nowhere to go.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        drop_output()
+    except OSError as error:
+        status, why = 1, f"The output cannot be written: {error.strerror}."
+        drop_output()
     finally:
         for number, handler in usual.items():
             signal.signal(number, handler)
+    from shlex import quote
+
     path = keeper.save(match)
-    terminal.note(f"{why} The game is saved; continue with: {program()} resume {path}")
+    terminal.note(f"{why} The game is saved; continue with: {program()} resume {quote(path)}")
     return status
 
 
@@ -103,7 +109,7 @@ def _rematch(terminal: Terminal) -> bool:
     step = Step("Rematch with seats swapped? (yes or no):", ("yes", "no"))
     try:
         return ask_step(terminal, step) == "yes"
-    except (EOFError, KeyboardInterrupt):
+    except (EOFError, KeyboardInterrupt, Quit):
         return False
 
 
@@ -113,18 +119,37 @@ def ask_step(terminal: Terminal, step: Step, default: str = "") -> str:
         text = terminal.ask(step.prompt)
         if not text and default:
             return default
+        if text.lower() in ("quit", "exit"):
+            raise Quit
         try:
             return read_move(lambda so_far: None if so_far else step, text)[0]
         except DuelsError:
             terminal.say([expected(step)])
 
 
-def resume(terminal: Terminal, path: str) -> int:
-    """Go on with a match that was left."""
-    from duels.core.record import read
-    from duels.games import load
+def play(terminal: Terminal, given: Namespace) -> int:
+    """Play the game, the players and the options of the command line."""
+    options: dict[str, object] = dict(given.set)
+    seed = given.seed
+    if given.first == "random":
+        seed = new_seed() if seed is None else seed
+        options["first"] = first_player(seed)
+    elif given.first is not None:
+        options["first"] = given.first
+    game = find(given.game)(**options)
+    one = find_player(given.p1) if given.p1 else HUMAN
+    two = find_player(given.p2) if given.p2 else STRONGEST
+    return play_matches(terminal, game, (one, two), seed, given.time_limit, given.save)
 
-    match = read(path, load)
+
+def resume(terminal: Terminal, given: Namespace) -> int:
+    """Go on with a match that was left."""
+    from duels.cli.files import read_from
+
+    path = given.file
+    match = read_from(path)
+    if match.seed is None:
+        raise RecordError(f"{path}: this match has no seed of its own, so it cannot go on here")
     if match.result is not None:
         raise RecordError(f"{path}: this match is over; see it with: {program()} replay {path}")
     status = sit_down(terminal, match, Keeper(path))

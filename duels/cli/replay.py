@@ -2,31 +2,39 @@
 
 from __future__ import annotations
 
+from argparse import Namespace
 from collections.abc import Iterator
 from typing import Any
 
+from duels.cli.files import read_from
 from duels.cli.terminal import Terminal
 from duels.core.game import Decide, Outcome, Pick
 from duels.core.match import Match, Undo
-from duels.core.record import read, to_json
-from duels.games import load
+from duels.core.record import to_json
 
 VIEWS = ("table", "1", "2", "spectator")
 
 
-def replay(terminal: Terminal, path: str, view: str, at_once: bool, as_json: bool) -> int:
-    match = read(path, load)
-    if as_json:
+def replay(terminal: Terminal, given: Namespace) -> int:
+    match = read_from(given.file)
+    if given.json:
         import json
 
         terminal.say([json.dumps(to_json(match), indent=1)])
         return 0
-    stepping = terminal.interactive and not at_once
-    for lines in told(match, view):
+    stepping = terminal.interactive and not given.print
+    for lines in told(match, given.view):
         terminal.say(lines)
-        if stepping and terminal.ask("[Enter: next, q: quit]").lower().startswith("q"):
-            return 0
+        if stepping and not _wants_more(terminal):
+            break
     return 0
+
+
+def _wants_more(terminal: Terminal) -> bool:
+    try:
+        return not terminal.ask("[Enter: next, q: quit]").lower().startswith("q")
+    except EOFError:
+        return False
 
 
 def told(match: Match, view: str) -> Iterator[list[str]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from argparse import Namespace
 from typing import Any
 
 from duels.cli.terminal import Terminal
@@ -32,19 +33,19 @@ def rules_text(game: type[AnyGame]) -> list[str]:
     return lines
 
 
-def show_rules(terminal: Terminal, name: str) -> int:
-    terminal.say(rules_text(find(name)))
+def rules(terminal: Terminal, given: Namespace) -> int:
+    terminal.say(rules_text(find(given.game)))
     return 0
 
 
-def show_games(terminal: Terminal, as_json: bool) -> int:
-    games = [find(slug) for slug in sorted(catalogue(), key=lambda slug: slug)]
-    if as_json:
+def games(terminal: Terminal, given: Namespace) -> int:
+    listed = [find(slug) for slug in catalogue()]
+    if given.json:
         import json
 
-        terminal.say([json.dumps([_described(game) for game in games], indent=1)])
+        terminal.say([json.dumps([_described(game) for game in listed], indent=1)])
     else:
-        terminal.say(f"{game.slug:<16}  {game.summary}" for game in games)
+        terminal.say(f"{game.slug:<16}  {game.summary}" for game in listed)
     return 0
 
 

@@ -48,18 +48,18 @@ class Table:
     def run(self) -> None:
         """Play to the end. Whatever interrupts leaves the match as the last event left it."""
         match, game = self.match, self.match.game
+        if self.autosave:
+            self.save(match)  # a place that does not work is told before the game begins
         if any(isinstance(entry, Pick) for entry in match.events):
             self._tell_again()
         else:
             self.terminal.say(game.opening(game.observe(match.state, self.viewer(None))))
         self._tell_new()
         while match.result is None:
+            self._turn()
             if self.autosave:
                 self.save(match)
-            self._turn()
             self._tell_new()
-        if self.autosave:
-            self.save(match)
         seen = game.observe(match.state, self.viewer(None))
         self.terminal.say(game.ending(seen, match.result))
 
@@ -77,7 +77,7 @@ class Table:
             computer = self.computers.get(player)
             if computer is not None:
                 match.submit(player, computer.choose(match.view(player)))
-            elif not self._ask(player, sealed):
+            elif not self._ask(player, sealed) or match.result is not None:
                 return
 
     def _tell_new(self) -> None:
@@ -225,8 +225,9 @@ class Table:
     def _save(self, path: str) -> None:
         try:
             if path:
-                from duels.cli.files import save_to
+                from duels.cli.files import check_target, save_to
 
+                check_target(path)
                 save_to(self.match, path)
             else:
                 path = self.save(self.match)

@@ -60,9 +60,12 @@ class Terminal:
 
     def note(self, text: str) -> None:
         """Something about the program, not the game: kept out of the transcript."""
-        self._out.flush()
-        self._err.write(text + "\n")
-        self._err.flush()
+        for stream, more in ((self._out, ""), (self._err, text + "\n")):
+            try:
+                stream.write(more)
+                stream.flush()
+            except OSError:
+                drop_output(stream)
 
     def clear(self) -> None:
         self._out.write(CLEAR)
@@ -79,8 +82,11 @@ class Terminal:
         try:
             text = self._secretly(seconds) if secret else self._line(seconds)
         except BaseException:
-            self._out.write("\n")
-            self._out.flush()
+            try:
+                self._out.write("\n")
+                self._out.flush()
+            except OSError:  # the screen itself is gone
+                drop_output(self._out)
             raise
         if not self.interactive:
             shown = "" if secret or not text else " " + printable(text)
@@ -129,6 +135,11 @@ class Terminal:
             import termios
 
             termios.tcflush(self._keyboard, termios.TCIFLUSH)
+
+
+def drop_output(stream: TextIO | None = None) -> None:
+    """The output is gone: what is still buffered has nowhere to go and must not fail again."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), (stream or sys.stdout).fileno())
 
 
 def program() -> str:

@@ -92,7 +92,7 @@ class Game(Generic[S, O]):
 
     first = First(0, "the player who starts")
 
-    def __init__(self, **options: object) -> None:
+    def __init__(self, /, **options: object) -> None:
         # Not a dataclass: importing dataclasses alone would cost half of the start-up allowance.
         known = self.options()
         for name in options:

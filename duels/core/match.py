@@ -119,15 +119,29 @@ class Match:
             return ()
         return tuple(player for player in self.turn.options if player not in self._sealed)
 
+    @property
+    def line(self) -> tuple[int, ...]:
+        """The numbers of the events that no undo has taken back."""
+        return tuple(self._live)
+
     def view(self, player: int) -> View:
         options = self.turn.options.get(player, ()) if isinstance(self.turn, Decide) else ()
         seen = self.game.observe(self.state, player)
         history = self.history(player)
         return View(self.game, player, seen, history, options, self.remaining(player))
 
-    def history(self, viewer: int | None) -> tuple[Event, ...]:
+    def view_before(self, number: int, player: int) -> View:
+        """What a player knew when an event of the `line` was about to happen."""
+        state = self.state_before(number)
+        turn = self.game.turn(state)
+        options = turn.options.get(player, ()) if isinstance(turn, Decide) else ()
+        history = self.history(player, before=number)
+        return View(self.game, player, self.game.observe(state, player), history, options)
+
+    def history(self, viewer: int | None, before: int | None = None) -> tuple[Event, ...]:
         """What has happened and not been taken back, as a viewer saw it."""
-        shown = (self.shown(number, viewer)[1] for number in self._live)
+        end = len(self.events) if before is None else before
+        shown = (self.shown(number, viewer)[1] for number in self._live if number < end)
         return tuple(event for event in shown if event is not None)
 
     def shown(self, number: int, viewer: int | None) -> tuple[Any, Event | None, Any]:

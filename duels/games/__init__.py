@@ -47,7 +47,7 @@ def find(name: str) -> type[AnyGame]:
     return game
 
 
-def load(name: str, **options: object) -> AnyGame:
+def load(name: str, /, **options: object) -> AnyGame:
     """A game with its options, as values or as text."""
     return find(name)(**options)
 

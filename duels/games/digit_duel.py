@@ -134,7 +134,9 @@ class DigitDuel(Game[State, State]):
     def status(self, seen: State, viewer: int | None) -> Lines:
         if self.hidden or seen.attack is None:
             return ["", *self._attack_block(seen)]
-        return ["", *self._defence_block(seen)]
+        # Announced here and not when it is chosen, so that the defender always sees it.
+        announced = f"{player_name(seen.attacker)} attacks with {seen.attack}"
+        return [announced, "", *self._defence_block(seen)]
 
     def _attack_block(self, seen: State) -> Lines:
         life = (f"{player_name(player)} - {seen.life[player]}" for player in (0, 1))
@@ -168,7 +170,7 @@ class DigitDuel(Game[State, State]):
         attacker, defender = before.attacker, 1 - before.attacker
         picks = {player: int(move) for player, move in event.moves}
         if defender not in picks:
-            return [f"{player_name(attacker)} attacks with {picks[attacker]}"]
+            return []
         attack = before.attack if before.attack is not None else picks[attacker]
         defence, life = picks[defender], before.life[defender]
         lines = [

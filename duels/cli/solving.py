@@ -1,0 +1,22 @@
+"""`duels solve`: solve a game anew, with a progress bar, and say what came out."""
+
+from __future__ import annotations
+
+import time
+from argparse import Namespace
+
+from duels.cli.progress import ProgressBar
+from duels.cli.terminal import Terminal
+from duels.games import find
+from duels.solve.catalogue import rebuild
+
+
+def solve_command(terminal: Terminal, given: Namespace) -> int:
+    game = find(given.game)(**dict(given.set))
+    bar = ProgressBar(f"Solving {game.title}")
+    began = time.monotonic()
+    facts = rebuild(game, bar, path=given.out, minutes=given.minutes)
+    facts["seconds"] = f"{time.monotonic() - began:.1f}"
+    width = max(map(len, facts))
+    terminal.say(f"{name:<{width}}  {fact}" for name, fact in facts.items())
+    return 0

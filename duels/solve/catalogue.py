@@ -1,0 +1,38 @@
+"""Which way a game is solved: by a method of its own where there is one, else from its rules."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import Any
+
+from duels.core.game import AnyGame
+from duels.solve.solution import Solution
+from duels.solve.tables import Progress
+
+METHODS = {
+    "firewall-breach": "duels.solve.firewall_breach:FirewallBreachSolution",
+    "number-clash": "duels.solve.tabled:NumberClashSolution",
+    "digit-duel": "duels.solve.tabled:DigitDuelSolution",
+    "number-wars": "duels.solve.number_wars:NumberWarsSolution",
+}
+_solved: dict[AnyGame, Solution] = {}
+
+
+def method(game: AnyGame) -> type[Solution]:
+    module, _, kind = METHODS.get(game.slug, "duels.solve.generic:Generic").partition(":")
+    found: type[Solution] = getattr(import_module(module), kind)
+    return found
+
+
+def solve(game: AnyGame, progress: Progress | None = None) -> Solution:
+    """The solution of a game with its options, made once; `progress` is told of long work."""
+    if game not in _solved:
+        _solved[game] = method(game)(game, progress)
+    return _solved[game]
+
+
+def rebuild(
+    game: AnyGame, progress: Progress, path: str | None = None, minutes: float | None = None
+) -> dict[str, Any]:
+    """Solve anew, write the table if the game has one, and say what came out."""
+    return method(game).rebuild(game, progress, path, minutes)

@@ -1,0 +1,108 @@
+"""Firewall Breach solved by itself: one small recursion over both strengths.
+
+A position is the mover's own strength and the other's. When both attacks miss, the same two
+strengths come back with the other player to move, so those two positions are solved together.
+
+>>> from duels.games import load
+>>> game = load("firewall-breach", strength=2)
+>>> FirewallBreachSolution(game).value(game.start())
+Fraction(2, 3)
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+from duels.core.game import AnyGame, Move
+from duels.games.firewall_breach import ACTIONS, HIT_CHANCE, FirewallBreach, State
+from duels.solve.levels import level_mix
+from duels.solve.respond import Response
+from duels.solve.solution import Assessment, Solution, Unsolved
+from duels.solve.tables import Progress
+
+SMALL = 20  # up to here ties are broken by what does best against the medium level
+LARGEST = 60  # beyond, the exact fractions grow to hundreds of digits
+
+
+class FirewallBreachSolution(Solution):
+    def __init__(self, game: AnyGame, progress: Progress | None = None) -> None:
+        super().__init__(game)
+        assert isinstance(game, FirewallBreach)
+        if max(game.strength) > LARGEST:
+            raise Unsolved(f"firewall-breach is solved exactly up to strength={LARGEST}")
+        self._strength, self._hit, self._bypass = game.strength, game.hit, game.bypass
+        self._against_medium: dict[int, Response] = {}
+        self._wins: dict[tuple[int, int], Fraction] = {}
+
+    def known(self, state: State) -> Fraction:
+        own, other = state.strength[state.mover], state.strength[1 - state.mover]
+        wins = self._win(own, other)
+        return wins if state.mover == 0 else 1 - wins
+
+    def preferred(self, state: State, player: int, optimal: list[Move]) -> list[Move]:
+        """Of two equally good actions, the one that does better against the medium level."""
+        if len(optimal) == 1 or max(self._strength) > SMALL:
+            return optimal
+        if player not in self._against_medium:
+            self._against_medium[player] = self._response_to_medium(player)
+        response = self._against_medium[player]
+        if state not in response.moves:  # nobody who plays well comes here
+            return optimal
+        return [
+            max(
+                optimal,
+                key=lambda move: (
+                    round(response.worth(state, move), 12),
+                    self.game.gain(state, player, move),
+                ),
+            )
+        ]
+
+    def _response_to_medium(self, player: int) -> Response:
+        def choice(state: State) -> Assessment:
+            return self.assess_turn(state, state.mover, ACTIONS)
+
+        return Response(
+            self.game,
+            player,
+            policy=lambda state: level_mix(choice(state), "medium"),
+            allowed=lambda state: list(choice(state).mix),
+        )
+
+    def _win(self, own: int, other: int) -> Fraction:
+        """The mover's chance to win."""
+        if other <= 0:
+            return Fraction(1)
+        if (own, other) not in self._wins:
+            self._solve_both(own, other)
+        return self._wins[own, other]
+
+    def _solve_both(self, own: int, other: int) -> None:
+        """Two positions that lead to each other by a miss: whose best actions fit together?"""
+        pair = [(own, other), (other, own)]
+        bypass = [self._after(a, b, self._bypass) for a, b in pair]
+        hit = [HIT_CHANCE * self._after(a, b, self._hit) for a, b in pair]
+        miss = 1 - HIT_CHANCE
+        for attacks in ((True, True), (True, False), (False, True), (False, False)):
+            # x = hit + miss * (1 - y) for a position that attacks, x = bypass for one that does not
+            if all(attacks):
+                x = (hit[0] + miss * (1 - hit[1] - miss)) / (1 - miss * miss)
+                y = hit[1] + miss * (1 - x)
+            elif attacks[0]:
+                y = bypass[1]
+                x = hit[0] + miss * (1 - y)
+            else:
+                x = bypass[0]
+                y = hit[1] + miss * (1 - x) if attacks[1] else bypass[1]
+            best = (
+                max(bypass[0], hit[0] + miss * (1 - y)),
+                max(bypass[1], hit[1] + miss * (1 - x)),
+            )
+            if best == (x, y):
+                self._wins[pair[0]], self._wins[pair[1]] = x, y
+                return
+        raise AssertionError("one of the four pairs of actions is always optimal")
+
+    def _after(self, own: int, other: int, damage: int) -> Fraction:
+        left = other - damage
+        return Fraction(1) if left <= 0 else 1 - self._win(left, own)

@@ -1,0 +1,47 @@
+"""Opponents that err by a measured amount: a softmax over the exact values of the moves.
+
+At each choice the softmax is as warm as it takes to give away, on average, a fixed share of what a
+player choosing at random would give away there. So a level means the same in every game and at
+every move, and it errs as people do: often between moves that are nearly as good, rarely by far.
+
+>>> from duels.solve.solution import Assessment
+>>> choice = Assessment(0, 1.0, {"hold": 1.0, "fold": 0.0}, {"hold": 1.0})
+>>> {move: round(chance, 3) for move, chance in level_mix(choice, "easy").items()}
+{'hold': 0.75, 'fold': 0.25}
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from math import exp
+
+from duels.core.game import Move
+from duels.solve.solution import Assessment
+
+# The share of a random player's mean regret that a level gives away.
+LEVELS = {"easy": 0.5, "medium": 0.2, "hard": 0.05}
+
+
+def level_mix(choice: Assessment, level: str) -> Mapping[Move, float]:
+    """How likely a level is to choose each move."""
+    regrets = {move: float(choice.regret(move)) for move in choice.options}
+    uniform = sum(regrets.values()) / len(regrets)
+    if uniform < 1e-12:
+        return {move: 1 / len(regrets) for move in regrets}
+    target = LEVELS[level] * uniform
+    cold, hot = 0.0, 1e6
+    for _ in range(60):
+        middle = (cold + hot) / 2 if hot < 1 else (cold * hot) ** 0.5 if cold else hot / 1000
+        mix = softmax(regrets, middle)
+        given_away = sum(chance * regrets[move] for move, chance in mix.items())
+        if given_away < target:
+            cold = middle
+        else:
+            hot = middle
+    return softmax(regrets, hot)
+
+
+def softmax(regrets: Mapping[Move, float], temperature: float) -> dict[Move, float]:
+    weights = {move: exp(-regret / temperature) for move, regret in regrets.items()}
+    total = sum(weights.values())
+    return {move: weight / total for move, weight in weights.items()}

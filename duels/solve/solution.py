@@ -1,0 +1,157 @@
+"""What it means to know a game: the value of each position and of each move in it.
+
+A `Solution` looks values up at choices; everything else follows from the rules: chance is an
+average, a turn is a best move, a sealed choice is a matrix game.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from fractions import Fraction
+from typing import Any, NamedTuple
+
+from duels.core.errors import DuelsError
+from duels.core.game import AnyGame, Chance, Decide, Move, Over
+from duels.core.match import Match
+from duels.core.player import View
+from duels.solve.tables import Progress
+
+Value = Fraction | float
+HALF = Fraction(1, 2)
+
+
+class Unsolved(DuelsError):
+    """A game or variant whose values cannot be had here; the message says why."""
+
+
+class Assessment(NamedTuple):
+    """What a player's choice is worth. Values are Player 1's expected score, whoever chooses."""
+
+    player: int
+    value: Value
+    options: Mapping[Move, Value]
+    mix: Mapping[Move, float]  # how perfect play chooses
+    bound: float | None = None  # how far an approximate strategy can be exploited; None: exact
+
+    def worth(self, move: Move) -> Value:
+        """What a move is worth to the player who chooses."""
+        value = self.options[move]
+        return value if self.player == 0 else 1 - value
+
+    @property
+    def best(self) -> Value:
+        return max(self.worth(move) for move in self.options)
+
+    def regret(self, move: Move) -> Value:
+        """Expected score given away by a move. What perfect play may choose is never wrong."""
+        return 0 if move in self.mix else self.best - self.worth(move)
+
+
+def score(over: Over) -> Fraction:
+    """Player 1's score of a finished game."""
+    return HALF if over.winner is None else Fraction(1 - over.winner)
+
+
+class Solution:
+    """The values of one game. A kind of solution says what is known at each choice."""
+
+    def __init__(self, game: AnyGame, progress: Progress | None = None) -> None:
+        self.game = game
+
+    @classmethod
+    def rebuild(
+        cls, game: AnyGame, progress: Progress, path: str | None, minutes: float | None
+    ) -> dict[str, Any]:
+        """Solve anew and say what came out; a solution that needs no table writes none."""
+        if path is not None or minutes is not None:
+            raise Unsolved(f"{game.slug} is solved on the spot; there is no table to write")
+        return {"value": cls(game, progress).start_value()}
+
+    def known(self, state: Any) -> Value:
+        """The value of a state in which somebody chooses."""
+        raise NotImplementedError
+
+    def distance(self, state: Any) -> int | None:
+        """Choices left until the end under perfect play, where that is known."""
+        return None
+
+    def state(self, view: View) -> Any:
+        """The state a player is in: in these games nothing of it is hidden."""
+        return view.observation
+
+    def value(self, state: Any) -> Value:
+        turn = self.game.turn(state)
+        if isinstance(turn, Over):
+            return score(turn)
+        if isinstance(turn, Decide):
+            return self.known(state)
+        total: Value = sum(
+            odd * self.value(self.game.play(state, outcome)) for outcome, odd in turn.odds.items()
+        )
+        return total
+
+    def start_value(self) -> Value:
+        return self.value(self.game.start())
+
+    def value_now(self, match: Match) -> Value:
+        """The value of where a match stands."""
+        return self.value(match.state)
+
+    def assess(self, view: View) -> Assessment:
+        """What a player's options are worth, from what that player sees."""
+        return self.assess_state(self.state(view), view.player)
+
+    def assess_state(self, state: Any, player: int) -> Assessment:
+        turn = self.game.turn(state)
+        if isinstance(turn, Chance | Over) or player not in turn.options:
+            raise Unsolved(f"it is not Player {player + 1}'s choice")
+        if len(turn.options) == 2:
+            return self._assess_sealed(state, turn, player)
+        choice = self.assess_turn(state, player, turn.options[player])
+        optimal = self.preferred(state, player, list(choice.mix))
+        return choice._replace(mix={move: 1.0 / len(optimal) for move in optimal})
+
+    def assess_turn(self, state: Any, player: int, options: tuple[Move, ...]) -> Assessment:
+        """One player's choice, with all the optimal moves in the mix."""
+        values = {move: self.value(self.game.play(state, move)) for move in options}
+        best = max(values.values()) if player == 0 else min(values.values())
+        optimal = [move for move in values if values[move] == best]
+        return Assessment(player, best, values, {move: 1 / len(optimal) for move in optimal})
+
+    def preferred(self, state: Any, player: int, optimal: list[Move]) -> list[Move]:
+        """Of equally good moves, those that win soonest or hold out longest."""
+        ends = {move: self.distance(self.game.play(state, move)) for move in optimal}
+        known = {move: steps for move, steps in ends.items() if steps is not None}
+        if len(known) < len(optimal):
+            return optimal
+        won = self.value(self.game.play(state, optimal[0])) == 1 - player
+        target = min(known.values()) if won else max(known.values())
+        return [move for move in optimal if known[move] == target]
+
+    def payoffs(self, state: Any, turn: Decide) -> list[list[float]]:
+        """A sealed choice as a matrix: Player 1 chooses the row, Player 2 the column."""
+        return [
+            [float(self.value(self.game.play(state, one, two))) for two in turn.options[1]]
+            for one in turn.options[0]
+        ]
+
+    def _assess_sealed(self, state: Any, turn: Decide, player: int) -> Assessment:
+        from duels.solve.matrix import solve_matrix
+
+        payoffs = self.payoffs(state, turn)
+        found = solve_matrix(payoffs)
+        rows, columns = turn.options[0], turn.options[1]
+        if player == 0:
+            worth = [
+                sum(p * v for p, v in zip(found.column_mix, row, strict=True)) for row in payoffs
+            ]
+            values = dict(zip(rows, worth, strict=True))
+            mix = dict(zip(rows, found.row_mix, strict=True))
+        else:
+            worth = [
+                sum(p * row[j] for p, row in zip(found.row_mix, payoffs, strict=True))
+                for j in range(len(columns))
+            ]
+            values = dict(zip(columns, worth, strict=True))
+            mix = dict(zip(columns, found.column_mix, strict=True))
+        return Assessment(player, found.value, values, {m: p for m, p in mix.items() if p > 0})

@@ -1,0 +1,190 @@
+"""Whole games through the real command, compared with transcripts kept in golden/.
+
+The same games are played through a pipe and in a pseudo-terminal. After a wanted change of the
+text, write the transcripts anew and look at the difference before keeping it:
+
+    DUELS_WRITE_GOLDEN=1 python -m pytest tests/cli/test_golden.py
+    git diff tests/cli/golden
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+from tests.terminal_helpers import (
+    CLEAR,
+    GAMES,
+    HAND_OVER,
+    PROMPT,
+    REMATCH,
+    TAKE_KEYBOARD,
+    Screen,
+    run,
+)
+
+GOLDEN = Path(__file__).parent / "golden"
+
+
+@pytest.mark.parametrize("slug", GAMES)
+def test_through_a_pipe(slug: str, tmp_path: Path) -> None:
+    game = GAMES[slug]
+    done = run(tmp_path, f"play {slug} {game.arguments}", typed=game.typed)
+    golden = GOLDEN / f"{slug}.txt"
+    if os.environ.get("DUELS_WRITE_GOLDEN"):
+        golden.write_text(done.out, encoding="utf-8")
+    assert done.out == golden.read_text(encoding="utf-8")
+    assert (done.code, done.err) == (0, "")
+
+
+def play_on_screen(slug: str, home: Path) -> Screen:
+    """Answer every prompt in turn until the game is over; decline the rematch."""
+    game = GAMES[slug]
+    screen = Screen(home, f"play {slug} {game.arguments}", "--plain")
+    answers = iter(game.typed)
+    while (which := screen.wait(PROMPT, TAKE_KEYBOARD, HAND_OVER, REMATCH)) != 3:
+        screen.type("" if which else next(answers), secret=game.secret)
+    assert next(answers, None) is None
+    screen.type("no")
+    assert screen.end() == 0
+    return screen
+
+
+@pytest.mark.parametrize("slug", [slug for slug in GAMES if slug != "cipher-siege"])
+def test_in_a_terminal(slug: str, tmp_path: Path) -> None:
+    """Typing is echoed by the terminal, so the screen reads as the pipe's transcript does."""
+    screen = play_on_screen(slug, tmp_path)
+    assert "\x1b" not in screen.text
+    golden = (GOLDEN / f"{slug}.txt").read_text(encoding="utf-8").splitlines()
+    assert screen.lines == [*golden, "Rematch with seats swapped? (yes or no): no", ""]
+
+
+class Glance(NamedTuple):
+    """What one player of a private game sees from taking the keyboard to handing it over."""
+
+    player: int
+    recap: list[str]  # the other's turn, told again from this seat
+    turn: list[str]
+
+
+def glances(screen: Screen) -> list[Glance]:
+    """A private game cut at the screens cleared between its players, which show nothing else."""
+    start, *rest = screen.text.replace("\r\n", "\n").split(CLEAR)
+    assert start == ""
+    found = []
+    for asked, shown in zip(rest[::2], rest[1::2], strict=True):
+        who = re.fullmatch(r"Player ([12]), take the keyboard and press Enter\. \n", asked)
+        assert who, asked
+        lines = [line.rstrip() for line in shown.splitlines()]
+        own = lines.index(f"=== Player {who[1]} Turn ===")
+        turn = [line for line in lines[own:] if not line.startswith("Press Enter to clear")]
+        found.append(Glance(int(who[1]), lines[:own], turn))
+    return found
+
+
+def test_in_a_terminal_with_hands_to_hide(tmp_path: Path) -> None:
+    """Each player's own turns, put together, are the pipe's transcript."""
+    screen = play_on_screen("cipher-siege", tmp_path)
+    found = glances(screen)
+    assert [glance.player for glance in found] == [1, 2] * 4
+    turns = [line for glance in found for line in glance.turn if line]
+    golden = (GOLDEN / "cipher-siege.txt").read_text(encoding="utf-8").splitlines()
+    assert turns == [
+        *filter(None, golden),
+        "Rematch with seats swapped? (yes or no): no",
+    ]
+    assert "\x1b" not in screen.text.replace(CLEAR, "")
+
+
+def test_the_hand_is_gone_before_the_other_looks(tmp_path: Path) -> None:
+    """Ruling C6 at one keyboard: after the clearing, of the first player's hand only its size and
+    the cards played in the open are there; of a swap, the viewer's own two cards."""
+    found = glances(play_on_screen("cipher-siege", tmp_path))
+    assert found[0].recap == []
+    for glance in found[1:]:
+        text = "\n".join(glance.recap)
+        assert f"=== Player {3 - glance.player} Turn ===" in text
+        assert re.search(r"Hand: \d cards?\nDraws a card\nNew Hand: \d cards?\n", text)
+        assert "[" not in text
+        assert "Draws card" not in text
+    by_attack = "\n".join(found[1].recap)
+    assert "Chooses action: Attack\nPlays cards: 2, 3\nAttack Value: 5\n" in by_attack
+    by_swap = "\n".join(found[2].recap)
+    assert re.search(r"Chooses action: Swap\nYou give card: \d\nYou receive card: 1\n", by_swap)
+
+
+def test_sealed_picks_are_not_echoed(tmp_path: Path) -> None:
+    """Ruling N1: from the first prompt to the reveal the screen shows the two prompts and, for
+    what was refused, a reason that does not repeat it. No key pressed is on it."""
+    rules = "--set numbers=3 --set points=1"
+    screen = Screen(tmp_path, f"play number-clash --p2 human {rules} --plain")
+    for line in ("77", "3", "seven", "2"):
+        screen.wait(PROMPT)
+        screen.type(line, secret=True)
+    screen.wait("Player 1 chose: 3")
+    one, two = (
+        f"Player {player}, enter your chosen number from your available numbers [1,2,3]:"
+        for player in (1, 2)
+    )
+    refusal = "That is not possible. Choose one of your available numbers."
+    assert screen.lines == ["Round 1", one, refusal, one, two, refusal, two, "Player 1 chose: 3"]
+    # Afterwards typing shows again.
+    screen.wait(REMATCH)
+    screen.type("no")
+    assert screen.end() == 0
+    assert screen.lines[-2] == "Rematch with seats swapped? (yes or no): no"
+
+
+def test_rematch_swaps_the_seats(tmp_path: Path) -> None:
+    """Whoever starts wins here, so the human wins first and loses the rematch."""
+    screen = Screen(tmp_path, "play firewall --p2 greedy --set strength=1 --plain")
+    screen.wait(PROMPT)
+    screen.type("bypass")
+    screen.wait(REMATCH)
+    screen.type("perhaps")
+    screen.wait(REMATCH)
+    screen.type("Y")
+    first = len(screen.text)
+    screen.wait(REMATCH)
+    assert "You chose to Bypass." in screen.text[:first]
+    again = screen.text[first:]
+    assert "[Game Start]" in again
+    assert "Player 1's Turn:" in again
+    assert "Opponent chose to Bypass." in again
+    assert "Player 1 Wins!" in again
+    screen.type("n")
+    assert screen.end() == 0
+
+
+COLOUR = "\x1b["
+
+
+@pytest.mark.parametrize("slug", GAMES)
+def test_colour(slug: str, tmp_path: Path) -> None:
+    game = GAMES[slug]
+    screen = Screen(tmp_path, f"play {slug} {game.arguments}")
+    while screen.wait(PROMPT, TAKE_KEYBOARD) == 1:
+        screen.type("")
+    assert COLOUR in screen.text.replace(CLEAR, "")
+    screen.child.close(force=True)
+
+
+@pytest.mark.parametrize(
+    ("option", "more"),
+    [(["--plain"], {}), ([], {"NO_COLOR": "1"}), ([], {"TERM": "dumb"})],
+    ids=["--plain", "NO_COLOR", "TERM=dumb"],
+)
+def test_no_colour(option: list[str], more: dict[str, str], tmp_path: Path) -> None:
+    """All three give the plain text, and nothing drawn around it."""
+    screen = Screen(tmp_path, "play firewall --p2 greedy --seed 1", *option, **more)
+    screen.wait(PROMPT)
+    screen.type("bypass")
+    screen.wait(PROMPT)
+    screen.type("quit")
+    assert screen.end() == 0
+    piped = run(tmp_path, "play firewall --p2 greedy --seed 1", typed=["bypass", "quit"])
+    assert screen.lines[:-2] == piped.out.splitlines()
