@@ -22,7 +22,7 @@ SETTINGS: dict[str, list[dict[str, object]]] = {
         {"values": 3, "copies": 2, "integrity": 5, "hand": 2, "limit": 3},
         {"values": 2, "copies": 2, "integrity": 6, "hand": 2, "limit": 2, "swap": "chosen"},
         {"values": 1, "copies": 2, "hand": 1, "limit": 1},
-        {"values": 9, "copies": 20, "hand": 9, "limit": 9, "integrity": 999},
+        {"values": 9, "copies": 20, "hand": 5, "limit": 6, "integrity": 200},
     ],
     "digit-duel": [{}, {"first": 1}, {"life": "9/10"}, {"digits": 3, "life": 2}, {"hidden": True}],
     "number-wars": [

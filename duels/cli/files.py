@@ -41,19 +41,23 @@ def save_to(match: Match, path: str) -> None:
     save(match, os.path.realpath(os.path.expanduser(path)))
 
 
-def check_target(path: str) -> None:
-    """Refuse to write over something that is not a record."""
+def check_target(path: str, match: Match | None = None) -> None:
+    """Refuse to write over what is not a record, or over a match that somebody may go on with."""
     real = os.path.realpath(os.path.expanduser(path))
     if os.path.lexists(real):
         if not os.path.isfile(real):
             raise RecordError(f"{path} is not a file a record can be saved in")
         if os.path.getsize(real):
             try:
-                read_from(real)
+                kept = read_from(real)
             except RecordError:
                 raise RecordError(
                     f"{path} exists and is not a record; choose another name to save in"
                 ) from None
+            if kept.result is None and (match is None or kept.seed != match.seed):
+                raise RecordError(
+                    f"{path} holds a match that is not finished; resume it, or choose another name"
+                )
 
 
 def write(path: str, content: str) -> None:

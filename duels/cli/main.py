@@ -49,7 +49,7 @@ def main(arguments: list[str] | None = None) -> int:
         return 141
     except OSError as error:
         drop_output()
-        terminal.note(f"duels: cannot write the output: {error.strerror}")
+        terminal.note(f"duels: reading or writing failed: {error.strerror}")
         return 1
 
 

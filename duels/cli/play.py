@@ -13,7 +13,7 @@ from duels.core.chance import first_player, new_seed
 from duels.core.errors import DuelsError, RecordError
 from duels.core.game import AnyGame
 from duels.core.match import Match
-from duels.core.show import Step, expected, read_move
+from duels.core.show import Step, read_move
 from duels.games import find
 from duels.players import HUMAN, STRONGEST
 from duels.players import find as find_player
@@ -123,8 +123,8 @@ def ask_step(terminal: Terminal, step: Step, default: str = "") -> str:
             raise Quit
         try:
             return read_move(lambda so_far: None if so_far else step, text)[0]
-        except DuelsError:
-            terminal.say([expected(step)])
+        except DuelsError as error:
+            terminal.say([str(error)])
 
 
 def play(terminal: Terminal, given: Namespace) -> int:

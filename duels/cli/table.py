@@ -117,16 +117,20 @@ class Table:
         upto = self._told if upto is None else upto
         if self._facing is not None:
             self._read[self._facing] = upto
-            terminal.ask(f"\nPress Enter to clear the screen for {name}.")
+            self._wait(f"\nPress Enter to clear the screen for {name}.")
         self._facing = viewer
         terminal.clear()
-        terminal.ask(f"{name}, take the keyboard and press Enter.")
+        self._wait(f"{name}, take the keyboard and press Enter.")
         terminal.clear()
         for number in range(self._read[viewer], upto):
             before, event, after = self.match.shown(number, viewer)
             if event is not None:
                 terminal.say(self.match.game.tell(before, event, after, viewer))
         self.match.start_clock(viewer)
+
+    def _wait(self, prompt: str) -> None:
+        if self.terminal.ask(prompt).lower() in ("quit", "exit"):
+            raise Quit
 
     # Asking a human
 
@@ -227,7 +231,7 @@ class Table:
             if path:
                 from duels.cli.files import check_target, save_to
 
-                check_target(path)
+                check_target(path, self.match)
                 save_to(self.match, path)
             else:
                 path = self.save(self.match)

@@ -68,8 +68,11 @@ class Terminal:
                 drop_output(stream)
 
     def clear(self) -> None:
-        self._out.write(CLEAR)
-        self._out.flush()
+        """Leave nothing of the page to see, nor to scroll back to."""
+        dumb = os.environ.get("TERM", "dumb") == "dumb"
+        if self._out.isatty():
+            self._out.write("\n" * 100 if dumb else CLEAR)
+            self._out.flush()
         self._blank = True
 
     # Asking
@@ -77,10 +80,9 @@ class Terminal:
     def ask(self, prompt: str, *, secret: bool = False, seconds: float | None = None) -> str:
         """A line of input. Raises EOFError at its end and TimeUp when the seconds have passed."""
         self._blank = False
-        self._out.write(prompt + (" " if self.interactive else ""))
-        self._out.flush()
+        prompt += " " if self.interactive else ""
         try:
-            text = self._secretly(seconds) if secret else self._line(seconds)
+            text = self._secretly(prompt, seconds) if secret else self._line(prompt, seconds)
         except BaseException:
             try:
                 self._out.write("\n")
@@ -93,10 +95,10 @@ class Terminal:
             self._out.write(shown + "\n")
         return text
 
-    def _secretly(self, seconds: float | None) -> str:
-        """Read without showing what is typed."""
+    def _secretly(self, prompt: str, seconds: float | None) -> str:
+        """Read without showing what is typed, from before the prompt appears."""
         if not self.interactive:
-            return self._line(seconds)
+            return self._line(prompt, seconds)
         import termios
 
         usual = termios.tcgetattr(self._keyboard)
@@ -104,13 +106,15 @@ class Terminal:
         silent[3] &= ~termios.ECHO
         try:
             termios.tcsetattr(self._keyboard, termios.TCSADRAIN, silent)
-            text = self._line(seconds)
+            text = self._line(prompt, seconds)
             self._out.write("\n")
             return text
         finally:
             termios.tcsetattr(self._keyboard, termios.TCSADRAIN, usual)
 
-    def _line(self, seconds: float | None) -> str:
+    def _line(self, prompt: str, seconds: float | None) -> str:
+        self._out.write(prompt)
+        self._out.flush()
         until = None if seconds is None else time.monotonic() + seconds
         while b"\n" not in self._buffer:
             left = None if until is None else max(0.0, until - time.monotonic())

@@ -10,6 +10,7 @@ from __future__ import annotations
 import itertools
 import json
 from fractions import Fraction
+from functools import lru_cache
 from random import Random
 from typing import NamedTuple
 
@@ -18,6 +19,7 @@ from duels.core.game import (
     Chance,
     Decide,
     Event,
+    Move,
     Outcome,
     Pick,
     state_from_json,
@@ -62,6 +64,11 @@ def play_randomly(game: AnyGame, seed: int, randomness: Random, turn_limit: int 
     return match
 
 
+@lru_cache(maxsize=8)
+def all_moves(game: AnyGame) -> frozenset[Move]:
+    return frozenset(game.moves())
+
+
 def check_state(game: AnyGame, state: tuple[object, ...]) -> None:
     turn = game.turn(state)
     copy = state_from_json(game, json.loads(json.dumps(state_to_json(state))))
@@ -75,12 +82,17 @@ def check_state(game: AnyGame, state: tuple[object, ...]) -> None:
         for player, options in turn.options.items():
             assert options, "somebody must choose from nothing"
             assert len(set(options)) == len(options), "an option is listed twice"
+            assert all_moves(game).issuperset(options), "an option is missing in `moves`"
             seen = game.observe(state, player)
             for move in options:
                 read = read_move(lambda so_far, p=player, s=seen: game.ask(s, p, so_far), move)  # type: ignore[misc]
                 assert read == (move, None), f"{move!r} cannot be typed: read as {read}"
     for viewer in VIEWERS:
         hash(game.observe(state, viewer))
+    for player in (0, 1):
+        numbers = game.encode(game.observe(state, player), player)
+        assert len(numbers) == len(game.features()), "a number for each feature"
+        assert all(isinstance(number, int) and number >= 0 for number in numbers)
 
 
 def check_texts(match: Match) -> None:

@@ -166,6 +166,20 @@ class Game(Generic[S, O]):
         """The immediate expected gain of a move, as its player can know it; infinite if it wins."""
         return 0.0
 
+    # For programs that want numbers: environments, learners.
+
+    def moves(self) -> tuple[Move, ...]:
+        """Every move possible under these options, in a fixed order: an action is a place in it."""
+        raise NotImplementedError
+
+    def features(self) -> tuple[str, ...]:
+        """The names of the numbers that `encode` gives, in order."""
+        raise NotImplementedError
+
+    def encode(self, seen: O, player: int) -> tuple[int, ...]:
+        """What a player sees, as whole numbers from 0 up, the player's own side first."""
+        raise NotImplementedError
+
     # What is shown, from what a viewer may see and never from the state.
 
     def opening(self, seen: O) -> Lines:

@@ -128,7 +128,8 @@ class Match:
         options = self.turn.options.get(player, ()) if isinstance(self.turn, Decide) else ()
         seen = self.game.observe(self.state, player)
         history = self.history(player)
-        return View(self.game, player, seen, history, options, self.remaining(player))
+        left = self.remaining(player)
+        return View(self.game, player, seen, history, options, left, len(self.events))
 
     def view_before(self, number: int, player: int) -> View:
         """What a player knew when an event of the `line` was about to happen."""
@@ -136,7 +137,8 @@ class Match:
         turn = self.game.turn(state)
         options = turn.options.get(player, ()) if isinstance(turn, Decide) else ()
         history = self.history(player, before=number)
-        return View(self.game, player, self.game.observe(state, player), history, options)
+        seen = self.game.observe(state, player)
+        return View(self.game, player, seen, history, options, None, number)
 
     def history(self, viewer: int | None, before: int | None = None) -> tuple[Event, ...]:
         """What has happened and not been taken back, as a viewer saw it."""
@@ -236,8 +238,12 @@ class Match:
                 self._sealed.update(moves)
                 self._resolve()
             case Timeout(players):
+                if self.time_limit is None:
+                    raise IllegalMove("there is no time limit to run out")
                 if not players or not set(players) <= set(self.deciders):
                     raise IllegalMove(f"the choice is for {self._choosers()}")
+                if list(players) != sorted(set(players)):
+                    raise IllegalMove("each player runs out of time once")
                 self._append(entry)
                 self._run_out(players)
             case Resign(player):

@@ -27,6 +27,7 @@ class View(NamedTuple):
     history: tuple[Event, ...]  # what has happened, as this player saw it
     options: tuple[Move, ...]
     clock: float | None = None  # seconds left for this choice; None without a limit
+    moment: int = 0  # how many entries the record has; grows even when a move is taken back
 
 
 class Player(Protocol):

@@ -71,7 +71,7 @@ def loads(text: str, find: Callable[..., AnyGame]) -> Match:
     if not isinstance(data, dict) or data.get("format") != FORMAT:
         raise RecordError(f'this is not a record: expected "format": "{FORMAT}"')
     version = data.get("version")
-    if not isinstance(version, int) or not 1 <= version <= VERSION:
+    if type(version) is not int or not 1 <= version <= VERSION:
         raise RecordError(
             f"the record has version {quote(version)}; this program reads up to {VERSION}"
         )
@@ -143,9 +143,9 @@ def _header(data: Json, find: Callable[..., AnyGame]) -> Match:
         raise RecordError("players: expected two names")
     if seed is not None and not (isinstance(seed, str) and seed.isascii() and seed.isdigit()):
         raise RecordError("seed: expected digits in a text")
-    if not isinstance(turns, int) or isinstance(turns, bool) or turns < 1:
+    if type(turns) is not int or turns < 1:
         raise RecordError("turn_limit: expected a number from 1 up")
-    if seconds is not None and not (isinstance(seconds, int | float) and 0 < seconds < 1e9):
+    if seconds is not None and not (type(seconds) in (int, float) and 0 < seconds < 1e9):
         raise RecordError("time_limit: expected seconds or null")
     try:
         game = find(str(data.get("game")), **options)

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from fractions import Fraction
 from functools import lru_cache
-from itertools import combinations
+from itertools import combinations, combinations_with_replacement
 from math import inf
 from typing import NamedTuple
 
@@ -249,6 +249,37 @@ class CipherSiege(Game[State, Seen]):
         if move.startswith("defend"):
             return min(cards[0], self.integrity[player] - seen.ci[player])
         return 0
+
+    def moves(self) -> tuple[str, ...]:
+        """Attacks by size, then the rest; passing only where all cards fit in one hand."""
+        deck = self.start().deck
+        largest = min(self.limit + 1, len(deck))
+        sets = (
+            s
+            for size in range(1, largest + 1)
+            for s in combinations_with_replacement(range(1, self.values + 1), size)
+            if max(map(s.count, s)) <= self.copies
+        )
+        words = [f"attack {listed(cards, ' ')}" for cards in sets]
+        singles = ("defend ", "swap ") if self.swap == "random" else ("defend ", "swap ", "")
+        words += [f"{word}{card}" for word in singles for card in range(1, self.values + 1)]
+        return (*words, "pass") if len(deck) <= self.limit else tuple(words)
+
+    def features(self) -> tuple[str, ...]:
+        values = range(1, self.values + 1)
+        return (
+            "own CI", "other CI", *(f"own {card}s" for card in values), "other hand", "deck",
+            *(f"discarded {card}s" for card in values), "own turn", "card on offer", "swapping",
+        )  # fmt: skip
+
+    def encode(self, seen: Seen, player: int) -> tuple[int, ...]:
+        values = range(1, self.values + 1)
+        return (
+            max(0, seen.ci[player]), max(0, seen.ci[1 - player]),
+            *(seen.hand.count(card) for card in values), seen.sizes[1 - player], seen.deck_size,
+            *(seen.discard.count(card) for card in values),
+            int(seen.mover == player), seen.offered, int(seen.phase == "swap"),
+        )  # fmt: skip
 
     # Display
 

@@ -129,6 +129,19 @@ class DigitDuel(Game[State, State]):
             return inf
         return sum(max(0, digit - answer) for answer in answers) / len(answers)
 
+    def moves(self) -> tuple[str, ...]:
+        return tuple(str(digit) for digit in range(1, self.digits + 1))
+
+    def features(self) -> tuple[str, ...]:
+        digits = [f"{side} {digit}" for side in ("own", "other") for digit in self.moves()]
+        return (*digits, "own life", "other life", "own attack turn", "attack to answer")
+
+    def encode(self, seen: State, player: int) -> tuple[int, ...]:
+        sides = (seen.digits[player], seen.digits[1 - player])
+        held = [int(digit in side) for side in sides for digit in range(1, self.digits + 1)]
+        life = (max(0, seen.life[player]), max(0, seen.life[1 - player]))
+        return (*held, *life, int(seen.attacker == player), seen.attack or 0)
+
     # Display
 
     def status(self, seen: State, viewer: int | None) -> Lines:

@@ -96,6 +96,15 @@ class FirewallBreach(Game[State, State]):
             return min(self.hit, target) * float(HIT_CHANCE)
         return inf if self.bypass >= target else self.bypass
 
+    def moves(self) -> tuple[str, ...]:
+        return ACTIONS
+
+    def features(self) -> tuple[str, ...]:
+        return ("own firewall", "other firewall", "own turn")
+
+    def encode(self, seen: State, player: int) -> tuple[int, ...]:
+        return (seen.strength[player], seen.strength[1 - player], int(seen.mover == player))
+
     # Display
 
     def opening(self, seen: State) -> Lines:

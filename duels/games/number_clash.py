@@ -105,6 +105,19 @@ class NumberClash(Game[State, State]):
         worth = {0: 1, 1: -1, None: 0}
         return sum(worth[round_winner(int(move), number)] for number in theirs) / len(theirs)
 
+    def moves(self) -> tuple[str, ...]:
+        return tuple(str(number) for number in range(1, self.numbers + 1))
+
+    def features(self) -> tuple[str, ...]:
+        numbers = self.moves()
+        sides = [f"{side} {number}" for side in ("own", "other") for number in numbers]
+        return (*sides, "own score", "other score")
+
+    def encode(self, seen: State, player: int) -> tuple[int, ...]:
+        sides = (seen.numbers[player], seen.numbers[1 - player])
+        held = [int(n in side) for side in sides for n in range(1, self.numbers + 1)]
+        return (*held, seen.scores[player], seen.scores[1 - player])
+
     # Display
 
     def status(self, seen: State, viewer: int | None) -> Lines:

@@ -107,6 +107,19 @@ class NumberWars(Game[State, State]):
             return 0
         return inf if int(move) >= seen.lp[1 - player] else int(move)
 
+    def moves(self) -> tuple[str, ...]:
+        return self._numbers()
+
+    def features(self) -> tuple[str, ...]:
+        used = [f"{side} used {n}" for side in ("own", "other") for n in self._numbers()]
+        return ("own LP", "other LP", *used, "own turn")
+
+    def encode(self, seen: State, player: int) -> tuple[int, ...]:
+        lp = (max(0, seen.lp[player]), max(0, seen.lp[1 - player]))
+        sides = (seen.used[player], seen.used[1 - player])
+        used = [int(n in side) for side in sides for n in range(1, self.numbers + 1)]
+        return (*lp, *used, int(seen.mover == player))
+
     # Display
 
     def opening(self, seen: State) -> Lines:

@@ -216,12 +216,12 @@ def test_first_at_random(tmp_path: Path) -> None:
     for seed in range(6):
         player = first_player(seed) + 1
         seen.add(player)
-        command = f"play firewall-breach --p2 human --first random --seed {seed} --save game.json"
+        command = f"play firewall-breach --p2 human --first random --seed {seed} --save {seed}.json"
         done = run(tmp_path, command, typed=["bypass"])
         assert done.out.startswith(f"[Game Start]\n\nPlayer {player}'s Turn:\n")
-        data = json.loads((tmp_path / "game.json").read_text(encoding="utf-8"))
+        data = json.loads((tmp_path / f"{seed}.json").read_text(encoding="utf-8"))
         assert data["options"]["first"] == str(player)
-        resumed = run(tmp_path, "resume game.json")
+        resumed = run(tmp_path, f"resume {seed}.json")
         assert resumed.out.startswith(f"Player {3 - player}'s Turn:\n")
     assert seen == {1, 2}
 

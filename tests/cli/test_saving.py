@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
+from hashlib import sha256
 from pathlib import Path
 
 import pytest
 
 from duels.core import Match
-from duels.core.record import read, save
+from duels.core.record import read, save, to_json
 from duels.games import load
 from tests.terminal_helpers import finish, read_until, run, start
 
@@ -47,9 +48,24 @@ def test_it_is_where_the_game_is_left(tmp_path: Path) -> None:
 
 def test_a_record_may_be_replaced(tmp_path: Path) -> None:
     for word in ("bypass", "attack"):
-        run(tmp_path, f"{FIREWALL} --save game.json", typed=[word, "quit"])
+        run(tmp_path, f"{FIREWALL} --save game.json", typed=[word, "resign"])
         entries = json.loads((tmp_path / "game.json").read_text(encoding="utf-8"))["entries"]
         assert entries[0] == {"pick": {"1": word}}
+
+
+def test_an_unfinished_match_is_not_replaced(tmp_path: Path) -> None:
+    run(tmp_path, f"{FIREWALL} --save game.json", typed=["bypass", "quit"])
+    kept = (tmp_path / "game.json").read_bytes()
+    done = run(tmp_path, "play number-wars --save game.json", typed=["5"])
+    assert (done.code, done.out) == (1, "")
+    assert "game.json holds a match that is not finished" in done.err
+    assert (tmp_path / "game.json").read_bytes() == kept
+
+
+def test_one_match_may_be_saved_again_and_again(tmp_path: Path) -> None:
+    typed = ["bypass", "save a.json", "bypass", "save a.json", "quit"]
+    done = run(tmp_path, FIREWALL, typed=typed)
+    assert done.err.count("Saved in a.json") == 2
 
 
 @pytest.mark.parametrize("content", ["Dear Ann", "{}", '{"format": "duels record"}', "\x00\x01"])
@@ -140,3 +156,26 @@ def test_resume_of_a_finished_match(tmp_path: Path) -> None:
     done = run(tmp_path, "resume over.json")
     assert (done.code, done.out) == (1, "")
     assert "this match is over; see it with: python3 -m duels replay over.json" in done.err
+
+
+@pytest.mark.parametrize(
+    ("limit", "late", "winner", "reason"),
+    [
+        (None, [1], 2, "Player 1 ran out of time."),  # nobody has a clock
+        (30, [1, 1], None, "Both players ran out of time."),  # it is one player's choice
+    ],
+)
+def test_resume_of_a_timeout_that_cannot_have_been(
+    limit: int | None, late: list[int], winner: int | None, reason: str, tmp_path: Path
+) -> None:
+    """The rules contradict the entry, though everything else about the record is in order."""
+    data = to_json(Match(load("firewall-breach"), 1, time_limit=limit))
+    del data["checksum"]
+    data["entries"] = [{"timeout": late}]
+    data["result"] = {"winner": winner, "by": "time", "reason": reason}
+    text = json.dumps(data, sort_keys=True, separators=(",", ":"))
+    data["checksum"] = "sha256:" + sha256(text.encode()).hexdigest()
+    (tmp_path / "game.json").write_text(json.dumps(data), encoding="utf-8")
+    done = run(tmp_path, "replay game.json")
+    assert (done.code, done.out) == (1, "")
+    assert "entry 1" in done.err

@@ -168,6 +168,20 @@ def test_undo_again_and_again(tmp_path: Path) -> None:
     assert done.out.splitlines()[-4] == "Opponent's Firewall: 10"
 
 
+def test_undo_does_not_show_what_the_computer_will_seal(tmp_path: Path) -> None:
+    """After a reveal and an undo the computer chooses anew: with six seeds and ten numbers it would
+    hardly ever repeat itself in all of them by chance."""
+    repeated = []
+    for seed in range(6):
+        command = f"play number-clash --p2 random --seed {seed}"
+        done = play(tmp_path, command, "5", "undo", "5")
+        first, second = (
+            line for line in done.out.splitlines() if line.startswith("Player 2 chose: ")
+        )
+        repeated.append(first == second)
+    assert not all(repeated)
+
+
 def test_undo_is_not_for_two_people(tmp_path: Path) -> None:
     done = play(tmp_path, FIREWALL, "bypass", "undo")
     assert "Undo is for games against the computer.\n" in done.out
