@@ -12,7 +12,7 @@ from itertools import count
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import pexpect  # type: ignore[import-untyped]
+import pexpect
 
 import duels
 from duels.core import Chance

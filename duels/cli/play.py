@@ -15,7 +15,7 @@ from duels.core.game import AnyGame
 from duels.core.match import Match
 from duels.core.show import Step, read_move
 from duels.games import find
-from duels.players import HUMAN, STRONGEST
+from duels.players import HUMAN, NEED_SOLUTION, NEXT_STRONGEST, STRONGEST, ships_solved
 from duels.players import find as find_player
 
 INTERRUPTED = 128 + signal.SIGINT
@@ -138,8 +138,30 @@ def play(terminal: Terminal, given: Namespace) -> int:
         options["first"] = given.first
     game = find(given.game)(**options)
     one = find_player(given.p1) if given.p1 else HUMAN
-    two = find_player(given.p2) if given.p2 else STRONGEST
+    two = find_player(given.p2) if given.p2 else _strongest(terminal, game)
+    if {one, two} & set(NEED_SOLUTION):
+        prepare(game)
     return play_matches(terminal, game, (one, two), seed, given.time_limit, given.save)
+
+
+def prepare(game: AnyGame) -> None:
+    """Solve a variant before play if its solution does not ship, and say so; or say why not."""
+    from duels.games import BUILT_IN
+
+    if game.slug not in BUILT_IN or not ships_solved(game):
+        from duels.cli.progress import ProgressBar
+        from duels.solve import solve
+
+        solve(game, ProgressBar(f"Solving {game.title} with these options, once"))
+
+
+def _strongest(terminal: Terminal, game: AnyGame) -> str:
+    try:
+        prepare(game)
+    except DuelsError as error:
+        terminal.note(f"{STRONGEST} cannot play this: {error}. {NEXT_STRONGEST} plays instead.")
+        return NEXT_STRONGEST
+    return STRONGEST
 
 
 def resume(terminal: Terminal, given: Namespace) -> int:
@@ -148,6 +170,8 @@ def resume(terminal: Terminal, given: Namespace) -> int:
 
     path = given.file
     match = read_from(path)
+    if set(match.players) & set(NEED_SOLUTION):
+        prepare(match.game)
     if match.seed is None:
         raise RecordError(f"{path}: this match has no seed of its own, so it cannot go on here")
     if match.result is not None:

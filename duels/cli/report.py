@@ -43,7 +43,7 @@ def text(analysis: Analysis) -> list[str]:
 
 
 def _bound(analysis: Analysis) -> str:
-    return f"can be beaten by at most about {analysis.bound:.3f}"
+    return f"gives a best response no more than {analysis.bound:.3f} that we could measure"
 
 
 def _row(move: Graded) -> str:

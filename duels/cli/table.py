@@ -11,7 +11,7 @@ from duels.core.game import Outcome, Pick
 from duels.core.match import Match
 from duels.core.player import Player
 from duels.core.show import Step, player_name, read_move
-from duels.players import HUMAN, STRONGEST, make
+from duels.players import HUMAN, NEXT_STRONGEST, make
 
 COMMANDS = "?  hint  undo  resign  save  quit"
 
@@ -197,9 +197,7 @@ class Table:
             commands = f"You can also type: {COMMANDS}"
             self.terminal.say([*rules_text(type(self.match.game)), "", commands])
         elif word == "hint":
-            adviser = make(STRONGEST, self.match.seed, player)
-            advice = adviser.choose(self.match.view(player))
-            self.terminal.say([f"Hint: {STRONGEST} would choose {advice}."])
+            self.terminal.say([self._hint(player)])
         elif word == "undo":
             return self._undo(player)
         elif word == "resign":
@@ -212,6 +210,22 @@ class Table:
         else:
             return None
         return "again"
+
+    def _hint(self, player: int) -> str:
+        """What perfect play would choose; where that is not known, what a search finds."""
+        from duels.solve import solve
+
+        view = self.match.view(player)
+        try:
+            mix = solve(self.match.game).assess(view).mix
+        except DuelsError:
+            advice = make(NEXT_STRONGEST, self.match.seed, player).choose(view)
+            return f"Hint: {NEXT_STRONGEST} would choose {advice}."
+        likely = sorted(mix, key=lambda move: -mix[move])[:4]
+        if len(mix) == 1:
+            return f"Hint: perfect play chooses {likely[0]}."
+        shown = ", ".join(f"{move} ({100 * mix[move]:.0f} %)" for move in likely)
+        return f"Hint: perfect play chooses {shown}."
 
     def _undo(self, player: int) -> str:
         if len(self.humans) == 2:

@@ -8,7 +8,7 @@ from typing import Any
 
 from duels.cli.terminal import Terminal
 from duels.core.errors import DuelsError, IllegalMove
-from duels.core.game import AnyGame, Chance, Decide, Outcome, Pick
+from duels.core.game import AnyGame, Chance, Outcome, Pick
 from duels.core.match import Match
 from duels.core.show import player_name
 from duels.games import find
@@ -45,10 +45,11 @@ def _follow(match: Match, word: str) -> None:
     if isinstance(match.turn, Chance):
         match.enact(Outcome(word))
         return
+    if match.result is not None:
+        raise IllegalMove("the game is over")
     picks = word.split("/") if len(match.deciders) == 2 else [word]
     if len(picks) != len(match.deciders):
         raise IllegalMove("both players choose here: write the pair as 7/8")
-    assert isinstance(match.turn, Decide) or match.result is not None
     match.enact(Pick(tuple(zip(match.deciders, picks, strict=True))))
 
 
@@ -83,7 +84,8 @@ def _text(value: Value, choices: list[Assessment]) -> list[str]:
             mark = "" if chance is None else f"   perfect play: {100 * chance:.1f} %"
             lines.append(f"  {move:<{width}}  {_shown(choice.options[move])}{mark}")
     if any(choice.bound is not None for choice in choices):
-        lines += ["", f"Approximate: a best response gains at most about {choices[0].bound:.3f}."]
+        bound = f"no best response found gains more than {choices[0].bound:.3f}"
+        lines += ["", f"Approximate: {bound}."]
     return lines
 
 

@@ -10,34 +10,41 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 from duels.core.game import Move
 from duels.core.player import View
 from duels.players.uniform import Uniform
-from duels.solve import solve
-from duels.solve.levels import level_mix
+
+if TYPE_CHECKING:
+    from duels.solve import Assessment
 
 
 class Perfect(Uniform):
     """Chooses as the solution says; where that is a mix, at random as the mix says."""
 
     def choose(self, view: View) -> Move:
-        return self.draw(view, self.mix(view))
-
-    def mix(self, view: View) -> Mapping[Move, float]:
-        return solve(view.game).assess(view).mix
-
-    def draw(self, view: View, mix: Mapping[Move, float]) -> Move:
+        mix = self.mix(self.assess(view))
         if len(mix) == 1:
             return next(iter(mix))
         return self.randomness(view).choices(list(mix), list(mix.values()))[0]
+
+    def assess(self, view: View) -> Assessment:
+        from duels.solve import solve  # imported late, as the first prompt does not wait for it
+
+        return solve(view.game).assess(view)
+
+    def mix(self, choice: Assessment) -> Mapping[Move, float]:
+        return choice.mix
 
 
 class Level(Perfect):
     level = ""
 
-    def mix(self, view: View) -> Mapping[Move, float]:
-        return level_mix(solve(view.game).assess(view), self.level)
+    def mix(self, choice: Assessment) -> Mapping[Move, float]:
+        from duels.solve.levels import level_mix
+
+        return level_mix(choice, self.level)
 
 
 class Easy(Level):

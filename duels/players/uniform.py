@@ -26,7 +26,7 @@ class Uniform:
         return self.randomness(view).choice(view.options)
 
     def randomness(self, view: View) -> Random:
-        """Fresh for every choice: a resumed match goes on as it would have, an undone one does not."""
+        """Fresh for every choice: a resumed match goes on as it would have, an undone one not."""
         from random import Random  # imported late, as the first prompt does not wait for it
 
         return Random(f"{stream(self.seed, self.player)} {view.moment}")

@@ -12,6 +12,7 @@ from duels.solve.tables import Progress
 METHODS = {
     "firewall-breach": "duels.solve.firewall_breach:FirewallBreachSolution",
     "number-clash": "duels.solve.tabled:NumberClashSolution",
+    "cipher-siege": "duels.solve.cipher_siege:CipherSiegeSolution",
     "digit-duel": "duels.solve.tabled:DigitDuelSolution",
     "number-wars": "duels.solve.number_wars:NumberWarsSolution",
 }

@@ -50,7 +50,7 @@ class Generic(Solution):
         self._index_views()
         self.values = solve_graph(self.nodes)
 
-    def known(self, state: Any) -> Value:
+    def value(self, state: Any) -> Value:
         return self.values[self.states[state]]
 
     def state(self, view: View) -> Any:

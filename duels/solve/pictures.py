@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+from itertools import combinations_with_replacement
+from math import comb, prod
+
 from duels.core.game import AnyGame, Decide
-from duels.games import firewall_breach, number_wars
+from duels.core.player import View
+from duels.games import cipher_siege, firewall_breach, number_wars
+from duels.games.cipher_siege import CipherSiege
 from duels.games.digit_duel import DigitDuel
 from duels.games.firewall_breach import FirewallBreach
 from duels.games.number_clash import NumberClash
@@ -23,6 +28,8 @@ def pictures(game: AnyGame) -> list[Picture]:
         return [_lives(game)]
     if isinstance(game, NumberWars):
         return [_race(game)]
+    if isinstance(game, CipherSiege):
+        return [_openings(game)]
     return [_first_moves(game)]
 
 
@@ -100,6 +107,39 @@ def _race(game: NumberWars) -> Grid:
         {"W": "the player to move wins", "L": "the other player wins"},
         f"From the start the game takes {solution.distance(game.start())} turns.",
     )  # fmt: skip
+
+
+def _openings(game: CipherSiege) -> Bars:
+    """The first turn's actions, over every hand as it is dealt; killing attacks apart."""
+    solution = solve(game)
+    deck = game.start().deck
+    parts = {"attack and win at once": 0.0, "attack": 0.0, "swap": 0.0, "defend": 0.0}
+    for hand, chance in hands(deck, game.hand + 1).items():
+        options = cipher_siege.actions(hand, True)
+        sizes = (game.hand + 1, game.hand)
+        left = len(deck) - sum(sizes)
+        seen = cipher_siege.Seen(0, game.integrity, hand, sizes, left, (), 0, "act", 0)
+        choice = solution.assess(View(game, 0, seen, (), options))
+        for move, share in choice.mix.items():
+            wins = sum(cipher_siege.attack_value(cipher_siege.cards_of(move))) >= game.integrity[1]
+            word = move.split()[0]
+            name = "attack and win at once" if word == "attack" and wins else word
+            parts[name] += chance * share
+    return Bars(
+        "Cipher Siege: what to do on the first turn", parts,
+        f"The player who starts wins about {float(solution.start_value()):.3f} of games.",
+    )  # fmt: skip
+
+
+def hands(deck: tuple[int, ...], size: int) -> dict[tuple[int, ...], float]:
+    """Every hand of a size and its chance to be dealt."""
+    values = sorted(set(deck))
+    found = {}
+    for hand in combinations_with_replacement(values, size):
+        ways = prod(comb(deck.count(value), hand.count(value)) for value in values)
+        if ways:
+            found[hand] = ways / comb(len(deck), size)
+    return found
 
 
 def _first_moves(game: AnyGame) -> Picture:

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from random import Random
+
 import pytest
 
 from duels.core.errors import UnknownName
-from duels.core.game import AnyGame
+from duels.core.game import AnyGame, Pick
 from duels.core.match import Match
 from duels.core.record import dumps, loads
 from duels.games import BUILT_IN as GAMES
 from duels.games import load
 from duels.players import BUILT_IN, find, make
+from duels.players.ismcts import Ismcts, imagine
 from tests.variants import VARIANTS, name
 
 
@@ -27,10 +30,18 @@ def finish(match: Match, stop_at: int = 10**6) -> None:
             match.submit(player, seats[player].choose(match.view(player)))
 
 
-@pytest.mark.parametrize("opponent", BUILT_IN)
+@pytest.mark.parametrize("opponent", ["random", "greedy"])
 @pytest.mark.parametrize("game", VARIANTS, ids=name)
 def test_opponents_play_every_variant(game: AnyGame, opponent: str) -> None:
     assert play(game, (opponent, "random"), seed=3).result is not None
+
+
+@pytest.mark.parametrize("opponent", BUILT_IN)
+@pytest.mark.parametrize("slug", GAMES)
+def test_opponents_play_every_game(slug: str, opponent: str) -> None:
+    match = Match(load(slug), 3, players=(opponent, "random"), turn_limit=12)
+    finish(match)
+    assert match.result is not None
 
 
 @pytest.mark.parametrize("slug", GAMES)
@@ -73,3 +84,56 @@ def test_names_are_found_by_their_beginning() -> None:
     for wrong in ("", "perfection", "r2"):
         with pytest.raises(UnknownName, match="there are human, random, greedy"):
             find(wrong)
+    with pytest.raises(UnknownName, match="could be human or hard"):
+        find("h")
+
+
+def test_perfect_wins_what_is_won() -> None:
+    """The player who starts wins Digit Duel and Number Wars with perfect play, against anyone."""
+    for slug in ("digit-duel", "number-wars"):
+        for opponent in ("random", "greedy", "hard", "perfect"):
+            for seed in range(3):
+                result = play(load(slug), ("perfect", opponent), seed).result
+                assert result is not None
+                assert result.winner == 0
+
+
+def test_levels_are_ordered() -> None:
+    """Each level loses more often to perfect than the next; Digit Duel shows it clearly."""
+    scores = []
+    for level in ("easy", "medium", "hard"):
+        results = [play(load("digit-duel"), (level, "perfect"), seed).result for seed in range(40)]
+        scores.append(sum(result is not None and result.winner == 0 for result in results))
+    assert scores == sorted(scores)
+    assert scores[0] < scores[2]
+
+
+@pytest.mark.parametrize("slug", GAMES)
+def test_a_search_needs_only_the_rules(slug: str) -> None:
+    """It beats random from both seats of every game, on a small budget."""
+    wins = games = 0
+    for seed in range(16):
+        seat = seed % 2
+        # A race of a hundred points is too long to see its end in so few rounds.
+        match = Match(load(slug, **({"lp": 25} if slug == "number-wars" else {})), seed)
+        searcher, other = Ismcts(seed, seat, rounds=60), make("random", seed, 1 - seat)
+        while match.result is None:
+            for player in match.deciders:
+                chooser = searcher if player == seat else other
+                match.submit(player, chooser.choose(match.view(player)))
+        wins += match.result.winner == seat
+        games += 1
+    assert wins > games / 2
+
+
+def test_imagined_states_fit_what_was_seen() -> None:
+    match = play(load("cipher-siege"), ("random", "random"), 5)
+    checked = 0
+    for number in match.line:
+        if isinstance(match.events[number], Pick):
+            for player in (0, 1):
+                view = match.view_before(number, player)
+                state = imagine(view, Random(number))
+                assert view.game.observe(state, player) == view.observation
+                checked += 1
+    assert checked > 4

@@ -1,0 +1,64 @@
+"""Compiled kernels: the big solves, in numba. Nothing that only reads a table comes here.
+
+Every module here can be imported on a bare Python, so that tools which visit all modules need no
+exception; calling a kernel without the extra is a one-line error that names it.
+
+>>> @compiled
+... def double(number: int) -> int:
+...     return 2 * number
+>>> have_numba() is False or double(21) == 42
+True
+"""
+
+from __future__ import annotations
+
+import functools
+import importlib
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+from duels.core.errors import DuelsError
+
+# Arrays are numpy's, whose types would bind this package's checks to numpy being installed.
+Array = Any
+F = TypeVar("F", bound=Callable[..., Any])
+
+np: Any
+_numba: Any
+try:
+    np = importlib.import_module("numpy")
+    _numba = importlib.import_module("numba")
+except ImportError:
+    np = _numba = None
+
+
+class MissingExtra(DuelsError, ImportError):
+    """Something optional is not installed."""
+
+
+def have_numba() -> bool:
+    return _numba is not None
+
+
+def need_numba() -> None:
+    """Say in one line what to install, before any work is begun."""
+    if not have_numba():
+        raise MissingExtra("solving this needs numba: pip install 'duels[solve]'")
+
+
+def compiled(function: F) -> F:
+    """Compile on first call, with plain IEEE arithmetic: no reordering, so results repeat.
+
+    `error_model` only drops the test for division by zero, which keeps loops from being
+    vectorised. Results are not cached on disk: numba does not notice when a kernel called from
+    another file has changed, and a stale solver would be worse than a wait of seconds.
+    """
+    if _numba is None:
+
+        @functools.wraps(function)
+        def missing(*args: Any, **named: Any) -> Any:
+            need_numba()
+
+        return missing  # type: ignore[return-value]
+    made: F = _numba.njit(error_model="numpy", nogil=True)(function)
+    return made

@@ -1,0 +1,139 @@
+"""Number Clash: the table of every reachable state, read on a bare Python.
+
+The game is the same for both players, so v(A, B, a, b) = 1 - v(B, A, b, a) and half of the states
+are enough. A player's side of a state (numbers left, score) is one index among those with as many
+numbers left; states whose first index is the higher are stored, equal ones are worth a half. Many
+combinations of numbers and scores cannot come about, so the payload is, in this order:
+
+- one bit per combination, set if it is reachable, in blocks of 512 bits;
+- for each block, how many bits are set before it (4 bytes), zeros up to a multiple of eight;
+- the values, Player 1's expected score, 8-byte floats, lowest byte first.
+
+>>> from duels.games import load
+>>> game = load("number-clash")
+>>> round(find(game).value(game.play(game.start(), "7", "8")), 6)
+0.877595
+"""
+
+from __future__ import annotations
+
+import struct
+from functools import cache
+from math import comb
+
+from duels.core.game import AnyGame
+from duels.games.number_clash import NumberClash, State
+from duels.solve import tables
+from duels.solve.tables import Progress, Solved, TableError
+
+KIND = "number-clash values 1"
+BLOCK = 512  # bits
+LARGEST = 100_000_000  # combinations: half a minute and just under a gigabyte of memory
+
+
+class NumberClashTable:
+    """The values of one variant, from the payload of its table."""
+
+    def __init__(self, game: AnyGame, payload: memoryview | bytes) -> None:
+        assert isinstance(game, NumberClash)
+        self._points = game.points
+        self._payload = memoryview(payload)
+        self._starts, combinations = layer_starts(game.numbers, game.points)
+        blocks = -(-combinations // BLOCK)
+        self._ranks_at = blocks * BLOCK // 8
+        self._values_at = self._ranks_at + (4 * blocks + 7) // 8 * 8
+
+    def value(self, state: State) -> float:
+        """Player 1's expected score where both have numbers and nobody has won yet."""
+        mine, theirs = (
+            subset_rank(state.numbers[player]) * self._points + state.scores[player]
+            for player in (0, 1)
+        )
+        if mine == theirs:
+            return 0.5
+        value = self._stored(len(state.numbers[0]), max(mine, theirs), min(mine, theirs))
+        return value if mine > theirs else 1.0 - value
+
+    def _stored(self, size: int, high: int, low: int) -> float:
+        at = self._starts[size] + high * (high - 1) // 2 + low
+        block, bit = divmod(at, BLOCK)
+        start = block * BLOCK // 8
+        bits = int.from_bytes(self._payload[start : start + BLOCK // 8], "little")
+        if not bits >> bit & 1:
+            raise TableError("no game of Number Clash comes to this position")
+        (before,) = struct.unpack_from("<I", self._payload, self._ranks_at + 4 * block)
+        rank = before + (bits & (1 << bit) - 1).bit_count()
+        (value,) = struct.unpack_from("<d", self._payload, self._values_at + 8 * rank)
+        return float(value)
+
+
+@cache
+def subset_rank(numbers: tuple[int, ...]) -> int:
+    """The place of an ascending set among all of its size, as bit masks in ascending order.
+
+    >>> [subset_rank(pair) for pair in [(1, 2), (1, 3), (2, 3), (1, 4)]]
+    [0, 1, 2, 3]
+    """
+    return sum(comb(number - 1, place) for place, number in enumerate(numbers, 1))
+
+
+def layer_starts(numbers: int, points: int) -> tuple[list[int], int]:
+    """Where the bits begin for each count of numbers left, and how many there are in all."""
+    starts = [0, 0]
+    for size in range(1, numbers + 1):
+        wide = comb(numbers, size) * points
+        starts.append(starts[-1] + wide * (wide - 1) // 2)
+    return starts[:-1], starts[-1]
+
+
+def find(game: AnyGame) -> NumberClashTable | None:
+    """The game's table, shipped or the user's own, ready to be asked; None if there is none."""
+    table = tables.find(game, KIND)
+    return None if table is None else NumberClashTable(game, table.payload)
+
+
+def keep(game: AnyGame, solved: Solved) -> str:
+    """Store a solved variant in the user's data directory, where `find` looks; say where."""
+    return tables.store(game, solved.payload, KIND, facts=solved.facts())
+
+
+def check_size(game: AnyGame) -> None:
+    """Refuse before any work what would not fit or not end."""
+    assert isinstance(game, NumberClash)
+    combinations = comb(2 * game.numbers, game.numbers) * game.points**2
+    if combinations > LARGEST:
+        raise TableError(
+            f"numbers={game.numbers} with points={game.points} has {combinations:,} combinations "
+            f"of numbers and scores; at most {LARGEST:,} can be solved here: numbers up to 11, "
+            f"numbers=12 with points up to 6, numbers=13 with points up to 3"
+        )
+
+
+def solve(game: AnyGame, progress: Progress | None = None) -> Solved:
+    """Solve a variant with the compiled kernel: the payload, and what is known of its quality."""
+    check_size(game)
+    assert isinstance(game, NumberClash)
+    from duels.solve.kernels import need_numba, np
+    from duels.solve.kernels.number_clash import lower_half, solve_layers
+
+    need_numba()
+    layers = solve_layers(game.numbers, game.points, progress)
+    bits = np.concatenate(
+        [lower_half(layer)[np.tri(len(layer), k=-1, dtype=bool)] for layer in layers.reachable]
+    )
+    bits = np.concatenate([bits, np.zeros(-len(bits) % BLOCK, bool)])
+    counts = bits.reshape(-1, BLOCK).sum(axis=1)
+    ranks = np.concatenate([np.zeros(1), np.cumsum(counts)[:-1]])[: len(counts)].astype("<u4")
+    ranks_bytes: bytes = ranks.tobytes()
+    payload = (
+        np.packbits(bits, bitorder="little").tobytes()
+        + ranks_bytes
+        + bytes(-len(ranks_bytes) % 8)
+        + np.concatenate(layers.values).astype("<f8").tobytes()
+    )
+    return Solved(payload, layers.states, layers.gap)
+
+
+def build(game: AnyGame, progress: Progress | None = None) -> bytes:
+    """The payload alone."""
+    return solve(game, progress).payload

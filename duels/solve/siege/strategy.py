@@ -1,0 +1,121 @@
+"""The Cipher Siege strategy as a table: a reader for a bare Python, and the writer.
+
+Information states have 64-bit keys. They are kept sorted, in zlib blocks of 128, so that a choice
+unpacks one block. The payload is, in this order:
+
+- how many states there are, and how many blocks: 4 bytes each;
+- for each block its first key (8 bytes) and where it begins (4 bytes);
+- the blocks. A block holds columns: key differences (variable length), how many moves there are,
+  how many are played, (move, weight) pairs of those played, and one byte for the value of each move
+  (0 to 250: the chance to win times 250; 255: not known).
+"""
+
+from __future__ import annotations
+
+import struct
+import zlib
+from bisect import bisect_right
+from collections.abc import Iterable, Sequence
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+KIND = "cipher-siege strategy 1"
+BLOCK = 128
+UNKNOWN = 255
+SCALE = 250
+
+
+class Stored(NamedTuple):
+    """One information state: moves by their place in the list of all moves of the hand."""
+
+    key: int
+    moves: int
+    mix: list[tuple[int, int]]  # (move, weight)
+    values: bytes
+
+
+class Strategy:
+    """The payload of a strategy table; blocks are unpacked when asked for."""
+
+    def __init__(self, payload: memoryview | bytes) -> None:
+        view = memoryview(payload)
+        self.states, blocks = struct.unpack_from("<II", view)
+        flat: tuple[int, ...] = struct.unpack_from("<" + "QI" * blocks, view, 8)
+        self._first, self._offset = flat[0::2], flat[1::2]
+        self._blocks = view[8 + 12 * blocks :]
+        self._block = lru_cache(maxsize=256)(self._unpack)
+
+    def find(self, key: int) -> Stored | None:
+        at = bisect_right(self._first, key) - 1
+        return self._block(at).get(key) if at >= 0 else None
+
+    def __iter__(self) -> Any:
+        """Every stored state, in key order."""
+        for at in range(len(self._first)):
+            yield from self._unpack(at).values()
+
+    def _unpack(self, at: int) -> dict[int, Stored]:
+        end = self._offset[at + 1] if at + 1 < len(self._offset) else len(self._blocks)
+        count = min(BLOCK, self.states - at * BLOCK)
+        return unpack(self._first[at], count, self._blocks[self._offset[at] : end])
+
+
+def pack(states: Sequence[Stored]) -> bytes:
+    """One compressed block of states sorted by key."""
+    keys, moves, played, mix, values = (bytearray() for _ in range(5))
+    last = states[0].key
+    for state in states:
+        difference = state.key - last
+        last = state.key
+        while difference >= 128:
+            keys.append(difference & 127 | 128)
+            difference >>= 7
+        keys.append(difference)
+        moves.append(state.moves)
+        played.append(len(state.mix))
+        for move, weight in state.mix:
+            mix += bytes((move, weight))
+        values += state.values
+    return zlib.compress(bytes(keys + moves + played + mix + values), 9)
+
+
+def unpack(first: int, count: int, packed: memoryview | bytes) -> dict[int, Stored]:
+    """The states of a block by key."""
+    data = zlib.decompress(packed)
+    keys, at, key = [], 0, first
+    for _ in range(count):
+        shift = difference = 0
+        while data[at] & 128:
+            difference |= (data[at] & 127) << shift
+            shift += 7
+            at += 1
+        key += difference | data[at] << shift
+        at += 1
+        keys.append(key)
+    moves = data[at : at + count]
+    played = data[at + count : at + 2 * count]
+    pairs = at + 2 * count
+    values = pairs + 2 * sum(played)
+    states = {}
+    for number, key in enumerate(keys):
+        mix = [(data[pairs + 2 * j], data[pairs + 2 * j + 1]) for j in range(played[number])]
+        states[key] = Stored(key, moves[number], mix, data[values : values + moves[number]])
+        pairs += 2 * played[number]
+        values += moves[number]
+    return states
+
+
+def payload_of(states: Iterable[Stored]) -> bytes:
+    """The payload of a strategy; the same states give the same bytes.
+
+    >>> one = Stored(7, 2, [(0, 200), (1, 55)], bytes([250, 255]))
+    >>> Strategy(payload_of([one])).find(7) == one
+    True
+    """
+    ordered = sorted(states)
+    index, blocks = bytearray(), bytearray()
+    for start in range(0, len(ordered), BLOCK):
+        index += struct.pack("<QI", ordered[start].key, len(blocks))
+        blocks += pack(ordered[start : start + BLOCK])
+    head = struct.pack("<II", len(ordered), -(-len(ordered) // BLOCK))
+    return head + bytes(index) + bytes(blocks)

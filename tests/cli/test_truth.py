@@ -1,0 +1,149 @@
+"""`value`, `analyse`, `explain`, `solve`, hints and the perfect opponent, through the command."""
+
+from __future__ import annotations
+
+import json
+from html.parser import HTMLParser
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+
+from duels.games import BUILT_IN
+from tests.terminal_helpers import run
+
+
+def test_value_as_text(tmp_path: Path) -> None:
+    done = run(tmp_path, "value fire")
+    assert done.code == 0
+    assert done.out.startswith("Player 1's expected score: 0.569959 = 277/486\n")
+    assert "  attack  0.569959 = 277/486" in done.out
+
+
+def test_value_as_json(tmp_path: Path) -> None:
+    data = json.loads(run(tmp_path, "value firewall-breach --json").out)
+    assert data["to_move"] == [1]
+    assert data["value"] == pytest.approx(277 / 486)
+    assert data["exact"] == "277/486"
+    assert data["options"]["1"]["attack"] == {"value": data["value"], "exact": "277/486"}
+    assert "mix" not in data
+
+
+def test_value_after_picks(tmp_path: Path) -> None:
+    data = json.loads(run(tmp_path, "value fire --after attack 5 bypass --json").out)
+    assert data["to_move"] == [1]
+    rolling = json.loads(run(tmp_path, "value fire --after attack --json").out)
+    assert rolling["to_move"] == []
+    assert rolling["exact"] == "277/486"
+    over = json.loads(run(tmp_path, "value fire --set strength=1 --after bypass --json").out)
+    assert (over["to_move"], over["exact"]) == ([], "1")
+
+
+def test_value_of_a_sealed_choice(tmp_path: Path) -> None:
+    data = json.loads(run(tmp_path, "value number-clash --after 7/8 --json").out)
+    assert data["to_move"] == [1, 2]
+    assert round(data["value"], 6) == 0.877595
+    assert "exact" not in data
+    assert sum(data["mix"]["1"].values()) == pytest.approx(1)
+    assert "7" not in data["options"]["1"]
+    assert "8" not in data["options"]["2"]
+
+
+def test_value_of_cipher_siege_is_labelled_approximate(tmp_path: Path) -> None:
+    data = json.loads(run(tmp_path, "value cipher --after 2 1 3 4 5 4 3 --json").out)
+    assert data["approximate"] is True
+    assert 0 < data["bound"] <= 0.01
+    assert sum(data["mix"]["1"].values()) == pytest.approx(1)
+    assert "exact" not in data
+
+
+@pytest.mark.parametrize(
+    ("command", "says"),
+    [
+        ("value fire --after ambush", "pick 1: 'ambush' is not an option"),
+        ("value fire --after attack 7", "pick 2: '7' cannot come up"),
+        ("value number-clash --after 7", "pick 1: both players choose here"),
+        ("value fire --set strength=1 --after bypass bypass", "pick 2: the game is over"),
+        ("value fire --set strength=99", "solved exactly up to strength=60"),
+        ("value cipher --set swap=chosen", "swap=chosen is not solved"),
+        ("analyse missing.json", "cannot read missing.json"),
+        ("solve number-wars --minutes 3", "there is no table to write"),
+        ("explain fire --svg missing/map.svg", "cannot write missing/map.svg"),
+    ],
+)
+def test_what_cannot_be_answered(command: str, says: str, tmp_path: Path) -> None:
+    done = run(tmp_path, command)
+    assert done.code == 1
+    assert done.err.startswith("duels: ")
+    assert says in done.err
+    assert done.err.count("\n") == 1
+
+
+@pytest.mark.parametrize("slug", BUILT_IN)
+def test_analyse(slug: str, tmp_path: Path) -> None:
+    run(tmp_path, f"play {slug} --p1 perfect --p2 random --seed 11 --save game.json")
+    text = run(tmp_path, "analyse game.json")
+    assert text.code == 0
+    assert "Player 1's expected score" in text.out
+    assert "Player 1: accuracy 100.0 %" in text.out
+    data = json.loads(run(tmp_path, "analyse game.json --json").out)
+    assert all(move["regret"] == 0 for move in data["moves"] if move["player"] == 1)
+    assert {move["verdict"] for move in data["moves"] if move["player"] == 1} == {"best"}
+    won = data["start"] + data["luck"]["1"] - data["regret"]["1"] + data["regret"]["2"]
+    assert won == pytest.approx(data["curve"][-1])
+    assert ("approximate" in data) == (slug == "cipher-siege")
+
+
+class Links(HTMLParser):
+    """Everything a page would fetch."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.found: list[str] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.found += [str(value) for name, value in attrs if name in ("src", "href")]
+
+
+def test_the_page_needs_nothing_from_elsewhere(tmp_path: Path) -> None:
+    run(tmp_path, "play fire --p1 greedy --p2 random --seed 4 --save game.json")
+    done = run(tmp_path, "analyse game.json --html page.html")
+    assert (done.code, done.out, done.err) == (0, "", "Wrote page.html\n")
+    page = (tmp_path / "page.html").read_text(encoding="utf-8")
+    links = Links()
+    links.feed(page)
+    assert links.found == []
+    assert "<polyline" in page
+    assert page.count("<tr ") >= 8
+    assert "url(" not in page
+
+
+@pytest.mark.parametrize("slug", BUILT_IN)
+def test_explain(slug: str, tmp_path: Path) -> None:
+    done = run(tmp_path, f"explain {slug}")
+    assert done.code == 0
+    assert len(done.out.splitlines()) > 5
+    assert run(tmp_path, f"explain {slug} --svg picture.svg").code == 0
+    root = ElementTree.parse(tmp_path / "picture.svg").getroot()
+    assert root.tag.endswith("svg")
+
+
+def test_solve_on_the_spot(tmp_path: Path) -> None:
+    assert "277/486" in run(tmp_path, "solve firewall-breach").out
+
+
+def test_a_hint_names_what_perfect_play_chooses(tmp_path: Path) -> None:
+    done = run(tmp_path, "play fire --seed 1 --set strength=10/1", typed=["hint", "quit"])
+    assert "Hint: perfect play chooses bypass.\n" in done.out
+    mixed = run(tmp_path, "play number-clash --seed 1", typed=["hint", "quit"])
+    assert "Hint: perfect play chooses 10 (25 %), " in mixed.out
+
+
+def test_the_usual_opponent_is_perfect_where_it_can_be(tmp_path: Path) -> None:
+    run(tmp_path, "play number-clash --save game.json", typed=["7", "quit"])
+    data = json.loads((tmp_path / "game.json").read_text(encoding="utf-8"))
+    assert data["players"] == ["human", "perfect"]
+    done = run(tmp_path, "play cipher --set swap=chosen --save other.json", typed=["quit"])
+    assert "swap=chosen is not solved. ismcts plays instead." in done.err
+    data = json.loads((tmp_path / "other.json").read_text(encoding="utf-8"))
+    assert data["players"] == ["human", "ismcts"]

@@ -1,0 +1,181 @@
+"""The figures of docs/solutions.md: levels, mirror matches, best responses, a trained agent.
+
+python3 tools/solutions.py levels [--games N]   # mean regret, score against perfect
+python3 tools/solutions.py mirror [--games N]   # does perfect against perfect match?
+python3 tools/solutions.py respond [--full]     # what a best response gains
+python3 tools/solutions.py agent FILE           # a Firewall Breach policy graded exactly
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+import sys
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+sys.path.insert(0, str(Path(__file__).parent.parent))
+
+from duels.core.game import AnyGame, Pick
+from duels.core.match import Match
+from duels.games import BUILT_IN, load
+from duels.games.firewall_breach import State
+from duels.players import make
+from duels.solve import solve
+from duels.solve.levels import LEVELS
+from duels.solve.respond import Response
+
+
+def play(slug: str, players: tuple[str, str], seed: int) -> Match:
+    match = Match(load(slug), seed, players=players)
+    seats = [make(name, seed, player) for player, name in enumerate(players)]
+    while match.result is None:
+        for player in match.deciders:
+            match.submit(player, seats[player].choose(match.view(player)))
+    return match
+
+
+def score(match: Match, player: int) -> float:
+    assert match.result is not None
+    winner = match.result.winner
+    return 0.5 if winner is None else float(winner == player)
+
+
+def interval(total: float, games: int) -> str:
+    """A mean with its 95 % confidence interval."""
+    mean = total / games
+    return f"{mean:.3f} ± {1.96 * math.sqrt(max(mean * (1 - mean), 1e-9) / games):.3f}"
+
+
+def bar(done: int, count: int, began: float, what: str) -> None:
+    left = (time.monotonic() - began) / done * (count - done)
+    print(f"\r{what} {done}/{count}, {left:.0f} s left   ", end="", file=sys.stderr, flush=True)
+    if done == count:
+        print(file=sys.stderr)
+
+
+def levels(games: int) -> None:
+    print("| game | level | mean regret of a move | score against perfect, first | second |")
+    print("|---|---|---|---|---|")
+    for slug in BUILT_IN:
+        for level in LEVELS:
+            regret, choices, scores, began = 0.0, 0, [0.0, 0.0], time.monotonic()
+            for number in range(games):
+                seat = number % 2
+                players = (level, "perfect") if seat == 0 else ("perfect", level)
+                match = play(slug, players, number)
+                scores[seat] += score(match, seat)
+                for event in match.line:
+                    entry = match.events[event]
+                    moves = dict(entry.moves) if isinstance(entry, Pick) else {}
+                    if seat in moves:
+                        choice = solve(match.game).assess(match.view_before(event, seat))
+                        regret += float(choice.regret(moves[seat]))
+                        choices += 1
+                bar(number + 1, games, began, f"{slug} {level}")
+            half = games // 2
+            print(
+                f"| {slug} | {level} | {regret / choices:.4f} "
+                f"| {interval(scores[0], half)} | {interval(scores[1], half)} |",
+                flush=True,
+            )
+
+
+def mirror(games: int) -> None:
+    print("| game | value for Player 1 | perfect against perfect | within |")
+    print("|---|---|---|---|")
+    for slug in BUILT_IN:
+        value, total, began = float(solve(load(slug)).start_value()), 0.0, time.monotonic()
+        for number in range(games):
+            total += score(play(slug, ("perfect", "perfect"), number), 0)
+            bar(number + 1, games, began, slug)
+        width = 1.96 * math.sqrt(max(value * (1 - value), 1e-9) / games)
+        close = "yes" if abs(total / games - value) <= width + 1e-9 else "no"
+        print(f"| {slug} | {value:.4f} | {interval(total, games)} | {close} |", flush=True)
+
+
+def respond(full: bool) -> None:
+    """Number Clash in full takes Python an hour a seat; with seven numbers, a minute."""
+    print("| game | seat | states met | gain of a best response |")
+    print("|---|---|---|---|")
+    clash = load("number-clash") if full else load("number-clash", numbers=7)
+    for game in (*map(load, ("firewall-breach", "digit-duel", "number-wars")), clash):
+        for player in (0, 1):
+            gain, met = gain_against_perfect(game, player)
+            name = game.slug if game is not clash or full else f"{game.slug} numbers=7"
+            print(f"| {name} | {player + 1} | {met:,} | {gain:+.1e} |", flush=True)
+
+
+def gain_against_perfect(game: AnyGame, player: int) -> tuple[float, int]:
+    solution = solve(game)
+    value = float(solution.start_value())
+
+    def perfect(state: Any) -> Mapping[str, float]:
+        mix = solution.assess_state(state, 1 - player).mix
+        # At a turn one optimal move is as good as all, and keeps what can be met small.
+        return mix if game.slug == "number-clash" else {next(iter(mix)): 1.0}
+
+    response = Response(game, player, perfect, largest=20_000_000)
+    return response.value - (value if player == 0 else 1 - value), len(response.moves)
+
+
+def agent(path: str) -> None:
+    """Score a table of attack probabilities exactly, against perfect and its best response."""
+    attack = json.loads(Path(path).read_text(encoding="utf-8"))["attack"]
+    game = load("firewall-breach")
+    solution = solve(game)
+    value = float(solution.start_value())
+    for player, seat in ((0, "first"), (1, "second")):
+
+        def policy(state: State, seat: str = seat, player: int = player) -> Mapping[str, float]:
+            chance = attack[f"{seat}/{state.strength[player]}"][state.strength[1 - player] - 1]
+            return {"attack": chance, "bypass": 1 - chance}
+
+        def perfect(state: State, player: int = player) -> list[str]:
+            return list(solution.assess_state(state, 1 - player).mix)
+
+        against = 1 - Response(game, 1 - player, policy, allowed=perfect).value
+        worst = 1 - Response(game, 1 - player, policy).value
+        could = value if player == 0 else 1 - value
+        print(f"\nmoving {seat}: perfect play scores {could:.4f} in this seat; the agent scores")
+        print(f"  {against:.4f} against perfect, {worst:.4f} against its best response")
+        found = []
+        for own in range(1, 11):
+            for other in range(1, 11):
+                strength = (own, other) if player == 0 else (other, own)
+                state = State(strength, player)
+                choice = solution.assess_state(state, player)
+                regret = sum(p * float(choice.regret(m)) for m, p in policy(state).items())
+                found.append((regret, own, other, policy(state)["attack"], next(iter(choice.mix))))
+        mean = sum(regret for regret, *_ in found) / len(found)
+        print(f"  mean regret over all 100 positions {mean:.4f}; the worst:")
+        for regret, own, other, chance, best in sorted(found, reverse=True)[:5]:
+            print(
+                f"    own {own:2}, other {other:2}: attacks {chance:.3f} of the time, "
+                f"{best} is right, gives away {regret:.4f}"
+            )
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description="figures for docs/solutions.md")
+    commands = parser.add_subparsers(dest="command", required=True)
+    for name, games in (("levels", 200), ("mirror", 10_000)):
+        commands.add_parser(name).add_argument("--games", type=int, default=games)
+    commands.add_parser("respond").add_argument("--full", action="store_true")
+    commands.add_parser("agent").add_argument("file")
+    given = parser.parse_args()
+    if given.command == "levels":
+        levels(given.games)
+    elif given.command == "mirror":
+        mirror(given.games)
+    elif given.command == "respond":
+        respond(given.full)
+    else:
+        agent(given.file)
+
+
+if __name__ == "__main__":
+    main()
