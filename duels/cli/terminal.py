@@ -32,7 +32,7 @@ class Terminal:
         self.fancy = out.isatty() and not bare
         self._keyboard, self._out, self._err = keyboard, out, err
         self._buffer = b""
-        self._blank = True  # at the top of the page, where no blank line is wanted
+        self._blank = True  # after a blank line or at the top, where no other is wanted
 
     # Writing
 
@@ -40,7 +40,7 @@ class Terminal:
         for line in lines:
             if not line and self._blank:
                 continue
-            self._blank = False
+            self._blank = not line
             self._out.write(self._painted(line) + "\n")
         self._out.flush()
 

@@ -123,7 +123,7 @@ def _page(title: str, drawn: list[str], width: float, height: float, note: str) 
         drawn = [*drawn, f'<text x="20" y="{height + 8}" fill="#666666">{escape(note)}</text>']
         height += 24
         width = max(width, 40 + 7 * len(note))
-    width = max(width, 40 + 9 * len(title))
+    width = max(width, 40 + 10 * len(title))
     body = "\n".join(drawn)
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{width:.0f}" height="{height:.0f}" '

@@ -45,12 +45,15 @@ def _actions(game: FirewallBreach) -> Grid:
             best = solution.assess_turn(state, 0, firewall_breach.ACTIONS).mix
             row.append(marks[tuple(sorted(best))])
         cells.append(row)
+    either = sum(row.count("=") for row in cells)
+    count = len(own) * len(other)
     return Grid(
         "Firewall Breach: the best action",
         "the opponent's firewall", [str(n) for n in other],
         "your firewall", [str(n) for n in own], cells,
         {"A": "attack", "B": "bypass", "=": "either, to the last fraction"},
-        f"The player who starts wins {solution.start_value()} of games.",
+        f"The player who starts wins {solution.start_value()} of games; in {either} of {count} "
+        "positions both actions are equal.",
     )  # fmt: skip
 
 

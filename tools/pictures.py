@@ -1,0 +1,33 @@
+"""Draw the pictures of perfect play for the docs: one SVG a picture, from the real solutions.
+
+python3 tools/pictures.py           # writes docs/pictures/*.svg
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).parent.parent
+sys.path.insert(0, str(ROOT))
+
+from duels.games import BUILT_IN, load
+from duels.solve.pictures import pictures
+
+FOLDER = ROOT / "docs" / "pictures"
+
+
+def drawn() -> dict[Path, str]:
+    """Every picture by its file."""
+    return {
+        FOLDER / f"{slug}-{number}.svg": picture.svg()
+        for slug in BUILT_IN
+        for number, picture in enumerate(pictures(load(slug)), 1)
+    }
+
+
+if __name__ == "__main__":
+    FOLDER.mkdir(exist_ok=True)
+    for path, content in drawn().items():
+        path.write_text(content, encoding="utf-8")
+        print(f"wrote {path.relative_to(ROOT)}")
