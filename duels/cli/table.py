@@ -11,8 +11,9 @@ from duels.core.game import Outcome, Pick
 from duels.core.match import Match
 from duels.core.player import Player
 from duels.core.show import Step, player_name, read_move
-from duels.players import HUMAN, NEXT_STRONGEST, make
+from duels.players import HUMAN, make
 
+HINT_ROUNDS = 300  # of a search: an answer in a moment
 COMMANDS = "?  hint  undo  resign  save  quit"
 
 
@@ -213,14 +214,18 @@ class Table:
 
     def _hint(self, player: int) -> str:
         """What perfect play would choose; where that is not known, what a search finds."""
-        from duels.solve import solve
+        from duels.solve.catalogue import ready, solve
 
         view = self.match.view(player)
-        try:
-            mix = solve(self.match.game).assess(view).mix
-        except DuelsError:
-            advice = make(NEXT_STRONGEST, self.match.seed, player).choose(view)
-            return f"Hint: {NEXT_STRONGEST} would choose {advice}."
+        mix = None
+        with suppress(DuelsError):
+            if ready(self.match.game):
+                mix = solve(self.match.game).assess(view).mix
+        if mix is None:
+            from duels.players.ismcts import Ismcts
+
+            advice = Ismcts(self.match.seed or 0, player, HINT_ROUNDS).choose(view)
+            return f"Hint: a short search chooses {advice}."
         likely = sorted(mix, key=lambda move: -mix[move])[:4]
         if len(mix) == 1:
             return f"Hint: perfect play chooses {likely[0]}."

@@ -32,6 +32,11 @@ def solve(game: AnyGame, progress: Progress | None = None) -> Solution:
     return _solved[game]
 
 
+def ready(game: AnyGame) -> bool:
+    """Whether `solve` would answer at once."""
+    return game in _solved or method(game).quick(game)
+
+
 def rebuild(
     game: AnyGame, progress: Progress, path: str | None = None, minutes: float | None = None
 ) -> dict[str, Any]:

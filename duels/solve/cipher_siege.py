@@ -42,6 +42,15 @@ class CipherSiegeSolution(Solution):
         self.bound = float(self.facts.get("bound", 1.0))
         self._strategy = Strategy(table.payload)
 
+    @classmethod
+    def rebuild(
+        cls, game: AnyGame, progress: Progress, path: str | None, minutes: float | None
+    ) -> dict[str, Any]:
+        from duels.solve.siege.rebuild import rebuild
+
+        assert isinstance(game, CipherSiege)
+        return rebuild(game, progress, path, minutes)
+
     def start_value(self) -> Value:
         """The first player's winning chances when the strategy plays itself."""
         first = float(self.facts["first player"])
@@ -139,6 +148,18 @@ class CipherSiegeSolution(Solution):
         key = (key * codes + self._code(known_other)) * codes + self._code(hand)
         cap = max(self.game.integrity) + 1
         return (((key * cap + own_ci) * cap + other_ci) * 8 + other_size) * 6 + tag
+
+
+def in_turn_order(game: CipherSiege) -> CipherSiege:
+    """The same rules with Player 1 to begin: a strategy knows only who moves first and second.
+
+    >>> in_turn_order(CipherSiege(integrity="7/6", first=1)).settings()["integrity"]
+    '6/7'
+    """
+    if game.first == 0:
+        return game
+    swapped = "/".join(map(str, reversed(game.integrity)))
+    return CipherSiege(**{**game.settings(), "first": "1", "integrity": swapped})
 
 
 class Memory:

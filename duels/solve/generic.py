@@ -21,7 +21,7 @@ from duels.core.player import View
 from duels.solve.solution import HALF, Solution, Unsolved, Value, score
 from duels.solve.tables import Progress
 
-LARGEST = 400_000  # states; beyond that a walk in Python takes minutes and gigabytes
+LARGEST = 400_000  # states; beyond that a walk in Python takes minutes
 
 
 Values = dict[int, Value]
@@ -49,6 +49,10 @@ class Generic(Solution):
         self._seen: dict[tuple[int, Any], int] = {}
         self._index_views()
         self.values = solve_graph(self.nodes)
+
+    @classmethod
+    def quick(cls, game: AnyGame) -> bool:
+        return False
 
     def value(self, state: Any) -> Value:
         return self.values[self.states[state]]

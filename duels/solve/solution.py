@@ -59,6 +59,11 @@ class Solution:
         self.game = game
 
     @classmethod
+    def quick(cls, game: AnyGame) -> bool:
+        """Whether the solution is there in a moment, without long work."""
+        return True
+
+    @classmethod
     def rebuild(
         cls, game: AnyGame, progress: Progress, path: str | None, minutes: float | None
     ) -> dict[str, Any]:

@@ -15,7 +15,7 @@ from duels.core.game import AnyGame
 from duels.games.digit_duel import DigitDuel
 from duels.games.number_clash import NumberClash
 from duels.solve import digit_duel, number_clash, tables
-from duels.solve.generic import Generic
+from duels.solve.generic import LARGEST, Generic
 from duels.solve.solution import Solution, Unsolved, Value
 from duels.solve.tables import Progress, Solved
 
@@ -47,14 +47,26 @@ class Tabled(Solution):
         return self._reader.value(state)
 
     @classmethod
+    def unopened(cls, game: AnyGame) -> Tabled:
+        """Knows which table it needs, and has not looked for it."""
+        solution = cls.__new__(cls)
+        Solution.__init__(solution, game)
+        solution.covering, solution.kind = solution.needs()
+        return solution
+
+    @classmethod
+    def quick(cls, game: AnyGame) -> bool:
+        solution = cls.unopened(game)
+        small = solution.states() <= SMALL
+        return small or tables.find(solution.covering, solution.kind) is not None
+
+    @classmethod
     def rebuild(
         cls, game: AnyGame, progress: Progress, path: str | None, minutes: float | None
     ) -> dict[str, Any]:
         if minutes is not None:
             raise Unsolved(f"{game.slug} is solved to the end, however long that takes")
-        solution = cls.__new__(cls)
-        Solution.__init__(solution, game)
-        solution.covering, solution.kind = solution.needs()
+        solution = cls.unopened(game)
         written, solved = solution.make(progress, path)
         return {"table": written, "bytes": len(solved.payload), **solved.facts()}
 
@@ -71,10 +83,9 @@ class Tabled(Solution):
 
     def _without_kernels(self, missing: DuelsError) -> Reader:
         """The rules alone may still do; if not, what is missing is the thing to say."""
-        try:
-            return Generic(self.game)
-        except DuelsError:
+        if self.states() > LARGEST:
             raise missing from None
+        return Generic(self.game)
 
     def needs(self) -> tuple[AnyGame, str]:
         raise NotImplementedError
