@@ -2,7 +2,7 @@
 
 >>> from duels.core import Match
 >>> from duels.games import load
->>> match = Match(load("number-wars"), seed=3)
+>>> match = Match(load("number-wars", lp=10), seed=3)
 >>> Perfect(seed=3, player=0).choose(match.view(0))
 '10'
 """

@@ -5,10 +5,10 @@ chance, and what is left is one player's problem, solved by backing values up un
 still. Against perfect play it must gain nothing.
 
 >>> from duels.games import load
->>> game = load("firewall-breach", strength=2)
->>> attack_always = lambda state: {"attack": 1.0}
->>> round(Response(game, 0, attack_always).value, 6)      # the solved value is 2/3
-0.75
+>>> game = load("firewall-breach")
+>>> never_risk = lambda state: {"bypass": 1.0}
+>>> Response(game, 0, never_risk).value      # who starts can simply race; perfect play gives 0.57
+1.0
 """
 
 from __future__ import annotations
