@@ -51,6 +51,8 @@ def interval(total: float, games: int) -> str:
 
 
 def bar(done: int, count: int, began: float, what: str) -> None:
+    if not sys.stderr.isatty():
+        return
     left = (time.monotonic() - began) / done * (count - done)
     print(f"\r{what} {done}/{count}, {left:.0f} s left   ", end="", file=sys.stderr, flush=True)
     if done == count:
