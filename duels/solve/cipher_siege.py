@@ -22,6 +22,8 @@ from duels.solve.siege.strategy import KIND, SCALE, UNKNOWN, Strategy
 from duels.solve.solution import Assessment, Solution, Unsolved, Value, score
 from duels.solve.tables import Progress
 
+UNMEASURED = 0.05
+PASSED_BY = 0.5
 Counts = Sequence[int]  # how many cards of each value
 
 
@@ -70,9 +72,11 @@ class CipherSiegeSolution(Solution):
 
     def assess(self, view: View) -> Assessment:
         mix, wins, value = self._advice(view)
-        # A move without a measured value is taken for the worst one known: it is hardly played.
-        floor = min([*wins.values(), value])
-        worth = {move: wins.get(move, floor) for move in view.options}
+        # What was never measured is hardly played: worse than all that is known, by a little, and
+        # a coin toss where it passes by a win.
+        floor = min([*wins.values(), value]) - UNMEASURED
+        floor = PASSED_BY if value == 1.0 else max(0.0, floor)
+        worth = {move: wins.get(move, value if move in mix else floor) for move in view.options}
         if view.player == 1:
             worth, value = {move: 1 - chance for move, chance in worth.items()}, 1 - value
         return Assessment(view.player, value, worth, mix, self.bound)
