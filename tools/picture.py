@@ -33,10 +33,10 @@ def session() -> str:
     shown = f"$ python3 {' '.join(COMMAND)}\r\n"
     for move in MOVES:
         child.expect("Choose action: ")
-        shown += child.before + child.after
+        shown += f"{child.before}{child.after}"
         child.sendline(move)
     child.expect("Rematch")
-    shown += child.before.rstrip()
+    shown += str(child.before).rstrip()
     child.close(force=True)
     return shown
 

@@ -1,0 +1,200 @@
+"""The figures of docs/cipher-siege.md, from the strategy that ships. Needs the extra duels[solve].
+
+python3 tools/siege.py respond    # what learning responders gain, with and without a search
+python3 tools/siege.py leak       # the same responders against a strategy spoiled on purpose
+python3 tools/siege.py small      # small variants: training and responders against exact solutions
+python3 tools/siege.py head       # games against random, greedy and ISMCTS
+python3 tools/siege.py repeat     # training at once and in two parts: the same bytes?
+python3 tools/siege.py falls      # the average regret along a training run
+
+A half-width after ± is that of a 95 % confidence interval.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+from math import sqrt
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+sys.path.insert(0, str(Path(__file__).parent.parent))
+
+from duels.games.cipher_siege import CipherSiege
+from duels.solve import tables
+from duels.solve.kernels import need_numba, np
+from duels.solve.siege.headtohead import GREEDY, ISMCTS, NAMES, RANDOM, contest_score
+from duels.solve.siege.kernel import Store, Tables
+from duels.solve.siege.mccfr import new_scratch, new_states
+from duels.solve.siege.publish import first_player, frozen
+from duels.solve.siege.rebuild import rebuild
+from duels.solve.siege.respond import Responder, estimate, face, plant_leak
+from duels.solve.siege.small_exact import Exact
+from duels.solve.siege.strategy import KIND, Strategy
+from duels.solve.siege.train import Trainer
+
+SMALL: list[tuple[dict[str, Any], int]] = [
+    ({"integrity": 5, "values": 3, "copies": 2, "hand": 1, "limit": 3}, 7),
+    ({"integrity": 8, "values": 3, "copies": 2, "hand": 2, "limit": 3}, 5),
+    ({"integrity": "7/6", "values": 3, "copies": 2, "hand": 1, "limit": 4}, 6),
+]
+BEGAN = time.monotonic()
+
+
+def note(what: str) -> None:
+    """Progress, apart from the answer."""
+    print(f"{time.monotonic() - BEGAN:6.0f} s  {what}", file=sys.stderr, flush=True)
+
+
+def shipped() -> tuple[CipherSiege, Tables, Store]:
+    """The strategy of the default rules, read as a player reads it."""
+    game = CipherSiege()
+    table = tables.find(game, KIND)
+    assert table is not None, "the table of the default rules ships with the package"
+    note("reading the strategy")
+    return game, *frozen(game, Strategy(table.payload), table.facts["fine_plies"])
+
+
+def respond(given: argparse.Namespace) -> None:
+    game, tb, store = shipped()
+    measure(game, tb, store, given)
+
+
+def measure(game: CipherSiege, tb: Tables, store: Store, given: argparse.Namespace) -> None:
+    note("the strategy against itself")
+    base = estimate(first_player(tb, store, given.self_games), given.self_games)
+    print(f"first player, the strategy against itself: {base}", flush=True)
+    for seat in (0, 1):
+        own = base.mean if seat == 0 else 1 - base.mean
+        responder = Responder(game, seat, tb, store)
+        for _ in range(2):
+            note(f"seat {seat + 1}: learning from {given.learn // 2} games")
+            responder.learn(given.learn // 2)
+            found = responder.score(given.games)
+            print(
+                f"seat {seat + 1}: learned from {responder.games} games: {found}, "
+                f"gain {found.mean - own:+.4f}",
+                flush=True,
+            )
+        if given.search_games:
+            note(f"seat {seat + 1}: {given.search_games} games with the search")
+            found = responder.score(given.search_games, 0.02)
+            print(
+                f"seat {seat + 1}: with search: {found}, gain {found.mean - own:+.4f}", flush=True
+            )
+
+
+def leak(given: argparse.Namespace) -> None:
+    game, tb, sound = shipped()
+    leaking = Store(*(part.copy() for part in sound))
+    print(f"leak planted in {plant_leak(tb, leaking)} states")
+    for seat in (0, 1):
+        rng = np.array([seat], dtype=np.uint64)
+        score = face(given.games, seat, tb, sound, leaking, new_states(), new_scratch(), rng)
+        against = estimate(float(score), given.games)
+        print(f"seat {seat + 1}: the sound strategy scores {against} against the leak", flush=True)
+    measure(game, tb, leaking, given)
+
+
+def small(given: argparse.Namespace) -> None:
+    for options, cap in SMALL:
+        game = CipherSiege(**options)
+        note(f"{options}: the whole tree")
+        exact = Exact(game, cap)
+        equilibrium = exact.solve(600)
+        gap = sum(exact.value(equilibrium, seat, True) for seat in (0, 1)) - 1
+        print(
+            f"{options}, {cap} turns: {len(exact.tree.level)} nodes, "
+            f"{len(exact.owner)} information sets; exact value "
+            f"{exact.value(equilibrium, 0, False):.5f}, within {gap:.1e}",
+            flush=True,
+        )
+        for iterations in (300, given.iterations):
+            run = Trainer(game, 3, cap)
+            run.run(iterations)
+            mine = exact.import_strategy(run.tables, run.store)
+            gap = sum(exact.value(mine, seat, True) for seat in (0, 1)) - 1
+            print(
+                f"  {iterations} iterations: value {exact.value(mine, 0, False):.5f}, "
+                f"exploitable by {gap:.5f} in both seats, average regret {run.regret():.5f}",
+                flush=True,
+            )
+            for seat in (0, 1):
+                own, best = exact.value(mine, seat, False), exact.value(mine, seat, True)
+                note(f"seat {seat + 1}: responders")
+                responder = Responder(game, seat, run.tables, run.store, 19)
+                responder.learn(given.learn)
+                learned = responder.score(given.games)
+                search = responder.score(given.games // 4, 0.05)
+                print(
+                    f"    seat {seat + 1}: own {own:.5f}, best response {best:.5f} (gain "
+                    f"{best - own:.5f}); learned {learned}; with search {search}",
+                    flush=True,
+                )
+
+
+def head(given: argparse.Namespace) -> None:
+    game, tb, store = shipped()
+    for foe in (RANDOM, GREEDY, ISMCTS):
+        games = given.search_games if foe == ISMCTS else given.games
+        if not games:
+            continue
+        note(f"{games} games from either seat against {NAMES[foe]}")
+        scores = [contest_score(game, tb, store, s, foe, games, given.budget) for s in (0, 1)]
+        half = sqrt(sum(score.half**2 for score in scores)) / 2
+        print(
+            f"against {NAMES[foe]}: seat 1 {scores[0]}, seat 2 {scores[1]}, "
+            f"both {sum(score.mean for score in scores) / 2:.4f} ± {half:.4f}",
+            flush=True,
+        )
+
+
+def repeat(given: argparse.Namespace) -> None:
+    with TemporaryDirectory() as folder:
+        one, two = f"{folder}/one", f"{folder}/two"
+        for path, iterations in (
+            (one, given.iterations),
+            (two, given.iterations // 3),
+            (two, given.iterations),
+        ):
+            note(f"training up to {iterations} iterations")
+            rebuild(CipherSiege(), lambda part, what: None, path, None, iterations, 7)
+        for kind in ("", ".training"):
+            same = Path(one + kind).read_bytes() == Path(two + kind).read_bytes()
+            print(f"{kind or 'table'}: {'the same bytes' if same else 'DIFFERENT'}")
+
+
+def falls(given: argparse.Namespace) -> None:
+    run = Trainer(CipherSiege())
+    while run.iterations < given.iterations:
+        run.run(max(1000, run.iterations))
+        print(f"{run.iterations} iterations: average regret {run.regret():.4f}", flush=True)
+
+
+def main() -> None:
+    need_numba()
+    parser = argparse.ArgumentParser(description="figures for docs/cipher-siege.md")
+    commands = parser.add_subparsers(dest="command", required=True)
+
+    def command(run: Any, **numbers: int) -> None:
+        made = commands.add_parser(run.__name__)
+        made.set_defaults(run=run)
+        for name, number in numbers.items():
+            made.add_argument(f"--{name.replace('_', '-')}", type=int, default=number, metavar="N")
+
+    sizes = {"learn": 4_000_000, "games": 4_000_000, "search_games": 20_000}
+    command(respond, **sizes, self_games=10_000_000)
+    sizes = {"learn": 1_000_000, "games": 2_000_000, "search_games": 10_000}
+    command(leak, **sizes, self_games=10_000_000)
+    command(small, iterations=1_000_000, learn=300_000, games=1_000_000)
+    command(head, games=1_000_000, search_games=20_000, budget=2000)
+    command(repeat, iterations=30_000)
+    command(falls, iterations=1_000_000)
+    given = parser.parse_args()
+    given.run(given)
+
+
+if __name__ == "__main__":
+    main()
