@@ -1,0 +1,197 @@
+"""Thousands of games at a time, in arrays: the plain interface, without any library of agents.
+
+    from duels.envs.vector import Batch
+    from duels.games import load
+
+    batch = Batch(load("cipher-siege"), size=4096, seed=1)
+    for _ in range(100):
+        actions = your_policy(batch.observation, batch.mask)
+        rewards, terminated, truncated = batch.step(actions)
+
+docs/envs/vector.md says how the arrays are laid out.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from duels.core.chance import new_seed
+from duels.core.game import AnyGame, Decide
+from duels.core.match import TURN_LIMIT
+from duels.envs.kernels import DECISIONS, Array, kernel_of, np
+from duels.envs.kernels.drive import BY_LIMIT, RUNNING, Drivers, drivers, misplaced
+from duels.envs.kernels.stream import keys
+
+
+class Step(NamedTuple):
+    """What a step brought: each game's rewards by player, and whether it ended."""
+
+    rewards: Array
+    terminated: Array
+    truncated: Array
+
+
+class Batch:
+    """Games in step with each other. Players 0 and 1 are both yours to play."""
+
+    def __init__(
+        self, game: AnyGame, size: int, seed: int | None = None, *, turn_limit: int = TURN_LIMIT
+    ) -> None:
+        kernel = kernel_of(game)
+        if size < 1 or turn_limit < 1:
+            raise ValueError(f"size and turn_limit are at least 1; got {size} and {turn_limit}")
+        self.game = game
+        self.size = size
+        self.turn_limit = turn_limit
+        self.sealed = kernel.sealed(game)
+        self.moves = game.moves()
+        self.features = game.features()
+        self._rules = kernel.rules(game)
+        self._state = np.zeros((size, kernel.columns), kernel.dtype)
+        choosers = 2 if self.sealed else 1
+        self._mask = np.zeros((size, choosers, len(self.moves)), np.bool_)
+        self._observation = np.zeros((size, choosers, len(self.features)), np.int16)
+        self._all = np.ones(size, np.bool_)
+        self._player: Array = None
+        self._mask_known = self._observation_known = False
+        self._streams: Array = None
+        # How each game ended in the last step, and what both players saw of it then.
+        self.ending = np.zeros(size, np.int8)
+        self.final_observation = np.zeros((size, 2, len(self.features)), np.int16)
+        self.reset(new_seed() if seed is None else seed)
+
+    @property
+    def _run(self) -> Drivers:
+        # Looked up and not kept, so that a batch can be copied and pickled.
+        return drivers(self.game.slug, self.sealed)
+
+    # Playing
+
+    def reset(self, seed: int | None = None) -> None:
+        """Begin all games anew: from a seed, or going on along the present random numbers."""
+        if seed is not None:
+            self.seed = seed
+            self._streams = keys(seed, self.size)
+        self._run.begin(self._rules, self._state, self._streams)
+        self._changed()
+
+    def step(self, actions: Any, where: Any = None) -> Step:
+        """Play one action in every game, or in those `where` says; sealed choices take two each."""
+        taken = self.checked(actions, 2 if self.sealed else 1, where)
+        chosen = self._all if where is None else np.ascontiguousarray(where, np.bool_)
+        rewards = self._results()
+        self._run.step(
+            self._rules, self._state, self._streams, taken, chosen, self.turn_limit,
+            rewards, self.ending, self.final_observation,
+        )  # fmt: skip
+        return self._stepped(rewards)
+
+    def random_actions(self) -> Array:
+        """A legal action for every choice, each equally likely."""
+        out = np.empty((self.size, 2 if self.sealed else 1), np.int64)
+        self._run.pick(self._rules, self._state, self._streams, out)
+        return out if self.sealed else out[:, 0]
+
+    # Looking. Arrays are filled when they are first asked for after a step, then kept until the
+    # next: who does not look does not pay.
+
+    @property
+    def player(self) -> Array:
+        """Who chooses in each game; -1 where both do."""
+        if self._player is None:
+            self._player = np.empty(self.size, np.int8)
+            self._run.movers(self._rules, self._state, self._player)
+        return self._player
+
+    @property
+    def mask(self) -> Array:
+        """Which moves are legal: size x moves, or size x 2 x moves where choices are sealed."""
+        if not self._mask_known:
+            self._run.masks(self._rules, self._state, self._mask)
+            self._mask_known = True
+        return self._mask if self.sealed else self._mask[:, 0]
+
+    @property
+    def observation(self) -> Array:
+        """What who chooses may see, as `Game.encode` gives it; laid out like `mask`."""
+        if not self._observation_known:
+            self._run.observations(self._rules, self._state, self._observation)
+            self._observation_known = True
+        return self._observation if self.sealed else self._observation[:, 0]
+
+    @property
+    def state_bytes(self) -> int:
+        """What one game takes: its state and its random numbers, without masks and observations."""
+        return int(self._state[0].nbytes + self._streams[0].nbytes)
+
+    def state(self, index: int) -> Any:
+        """One game's state as the pure rules have it."""
+        row = tuple(self._state[index].tolist())
+        return kernel_of(self.game).unpack(self.game, row[DECISIONS + 1 :])
+
+    def decisions(self, index: int) -> int:
+        """How many decisions have been resolved in one game."""
+        return int(self._state[index, DECISIONS])
+
+    def set_state(self, index: int, state: Any, decisions: int = 0) -> None:
+        """Go on from another state in one game; somebody must have a choice there."""
+        if not isinstance(self.game.turn(state), Decide):
+            raise ValueError(f"nobody chooses in {state}")
+        self._state[index] = (decisions, *kernel_of(self.game).pack(self.game, state))
+        self._changed()
+
+    # For the players of one side that are built on this.
+
+    def checked(self, actions: Any, choosers: int, where: Any = None) -> Array:
+        """Actions as the kernels take them, or an error that says which is none."""
+        given = np.asarray(actions)
+        shape = (self.size,) if choosers == 1 else (self.size, choosers)
+        if given.shape != shape or given.dtype.kind not in "iu":
+            raise ValueError(
+                f"actions are whole numbers in the shape {shape}; "
+                f"got {given.dtype} in the shape {given.shape}"
+            )
+        rows = self._all if where is None else np.ascontiguousarray(where, np.bool_)
+        if rows.shape != (self.size,):
+            raise ValueError(f"where has the shape ({self.size},); got {rows.shape}")
+        taken = np.ascontiguousarray(given, np.int64).reshape(self.size, choosers)
+        wrong = misplaced(taken, rows, len(self.moves))
+        if wrong >= 0:
+            raise IndexError(
+                f"game {wrong}: action {taken[wrong].tolist()} is out of range; "
+                f"actions are 0 to {len(self.moves) - 1}"
+            )
+        return taken
+
+    def reset_against_random(self, seats: Array, seed: int | None = None) -> bool:
+        """Begin anew with a random opponent; False if some game never gave the agent a choice."""
+        if seed is not None:
+            self.seed = seed
+            self._streams = keys(seed, self.size)
+        fair = self._run.begin_against_random(
+            self._rules, self._state, self._streams, seats, self.turn_limit
+        )
+        self._changed()
+        return bool(fair)
+
+    def step_against_random(self, actions: Array, seats: Array) -> tuple[Step, bool]:
+        rewards = self._results()
+        fair = self._run.step_against_random(
+            self._rules, self._state, self._streams, seats, actions, self.turn_limit,
+            rewards, self.ending, self.final_observation,
+        )  # fmt: skip
+        return self._stepped(rewards), bool(fair)
+
+    def _results(self) -> Array:
+        """Room for a step's results: new, so that those of the last step may be kept."""
+        self.ending = np.empty(self.size, np.int8)
+        return np.empty((self.size, 2), np.float32)
+
+    def _stepped(self, rewards: Array) -> Step:
+        self._changed()
+        truncated = self.ending == BY_LIMIT
+        return Step(rewards, (self.ending != RUNNING) ^ truncated, truncated)
+
+    def _changed(self) -> None:
+        self._player = None
+        self._mask_known = self._observation_known = False

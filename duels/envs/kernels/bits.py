@@ -1,0 +1,57 @@
+"""Sets of small numbers as the bits of one word, for the games in which each number serves once."""
+
+from __future__ import annotations
+
+from duels.envs.kernels import Array, Scalar, compiled, np
+from duels.envs.kernels.stream import PICKS, below
+
+HALF = 10  # bits; a word has two halves at most
+
+# Of every half word: how many bits are set, where the k-th of them is, and all of them in a row.
+# Looking it up spares a loop whose end no processor can predict.
+if np is not None:
+    _HALVES = [[bit for bit in range(HALF) if word >> bit & 1] for word in range(1 << HALF)]
+    _SIZE = np.array([len(places) for places in _HALVES], np.int64)
+    _NTH = np.array([places + [0] * (HALF - len(places)) for places in _HALVES], np.uint8)
+    _BITS = np.array([[bit in places for bit in range(HALF)] for places in _HALVES], np.int16)
+
+
+@compiled
+def choose(word: int, streams: Array, i: int) -> Scalar:
+    """The place of one of the set bits, each equally likely."""
+    low, high = word & ((1 << HALF) - 1), word >> HALF
+    few = _SIZE[low]
+    k = below(streams, i, PICKS, few + _SIZE[high])
+    return int(_NTH[low, k]) if k < few else HALF + int(_NTH[high, k - few])
+
+
+@compiled
+def spread(word: int, n: int, out: Array, i: int, s: int, at: int) -> None:
+    """The lowest n bits as n numbers of the row `out[i, s]`, from place `at` on."""
+    row = out[i, s, at : at + n]  # a slice of its own, or the loop would not be vectorised
+    if n == HALF:  # the usual number: a loop of known length is copied at once
+        half = word & ((1 << HALF) - 1)
+        for bit in range(HALF):
+            row[bit] = _BITS[half, bit]
+    else:
+        for bit in range(n):
+            row[bit] = (word >> bit) & 1
+
+
+@compiled
+def mark(word: int, n: int, out: Array, i: int, s: int) -> None:
+    """The lowest n bits as the marks of a mask."""
+    for bit in range(n):
+        out[i, s, bit] = (word >> bit) & 1
+
+
+def word_of(numbers: tuple[int, ...]) -> int:
+    """
+    >>> word_of((1, 3)), numbers_of(5)
+    (5, (1, 3))
+    """
+    return sum(1 << number - 1 for number in numbers)
+
+
+def numbers_of(word: int) -> tuple[int, ...]:
+    return tuple(place + 1 for place in range(word.bit_length()) if word >> place & 1)

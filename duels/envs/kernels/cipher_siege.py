@@ -1,0 +1,229 @@
+"""Cipher Siege as a kernel: piles of cards as packed counts, moves by a table over hands.
+
+A hand, the deck and the discard pile are each one word with six bits for each card value: the
+count and, above it, a bit that stays clear. Playing cards is then one subtraction, and whether a
+hand holds them all is one more (`holds`).
+"""
+
+from __future__ import annotations
+
+from duels.core.errors import DuelsError
+from duels.envs.kernels import GOING_ON, Array, Kernel, Scalar, compiled
+from duels.envs.kernels.cipher_siege_table import (
+    ATTACK,
+    CARDS,
+    CHOSEN,
+    COUNT,
+    DEALT,
+    DEFEND,
+    FIELD,
+    FIELDS,
+    FIRST,
+    GIVE,
+    GUARD,
+    INTEGRITY,
+    KIND,
+    LIMIT,
+    MOVES,
+    NUMBER,
+    PASS,
+    PLAYED,
+    RANKS,
+    ROWS,
+    SWAP,
+    VALUES,
+    WIDTH,
+    WORTH,
+    hand_number,
+    packed,
+    rules,
+    unpacked,
+)  # fmt: skip
+from duels.envs.kernels.stream import CHANCE, PICKS, below
+from duels.games.cipher_siege import CipherSiege, State
+
+MOVER, PHASE, OFFERED, CI, HAND, SIZE = 1, 2, 3, 4, 6, 8  # CI, HAND and SIZE are two columns each
+DECK, DECK_SIZE, DISCARD, DISCARD_SIZE = 10, 11, 12, 13
+ROW = 14  # which row of the table lists what may be chosen; follows from the rest
+COLUMNS = 15
+PHASES = ("act", "swap", "draw")  # `draw` only where there was no card to draw
+ACT, SWAPPING, DRY = range(3)
+
+
+def pack(game: CipherSiege, state: State) -> tuple[int, ...]:
+    piles, swapping = (state.deck, state.discard), state.phase == "swap"
+    own, other = state.hands[:: -1 if swapping ^ state.mover else 1]
+    kind = 2 if swapping else int(len(own) <= game.limit and bool(other))
+    return (
+        state.mover, PHASES.index(state.phase), state.offered, *state.ci,
+        *map(packed, state.hands), *map(len, state.hands),
+        *(number for pile in piles for number in (packed(pile), len(pile))),
+        3 * hand_number(own, game.values, game.limit + 1) + kind,
+    )  # fmt: skip
+
+
+def unpack(game: CipherSiege, row: tuple[int, ...]) -> State:
+    mover, phase, offered, one, two, mine, theirs, few, many, deck, left, discard, used, _ = row
+    hands, piles = (unpacked(mine), unpacked(theirs)), (unpacked(deck), unpacked(discard))
+    if (few, many, left, used) != tuple(map(len, hands + piles)):
+        raise DuelsError("the kernel has lost count of its cards")
+    return State((one, two), hands, *piles, mover, PHASES[phase], offered)
+
+
+@compiled
+def holds(rules: Array, hand: int, cards: int) -> Scalar:
+    """Whether a hand has all these cards: no count borrows from the clear bit above it."""
+    return ((hand | rules[GUARD]) - cards) & rules[GUARD] == rules[GUARD]
+
+
+@compiled
+def nth_card(rules: Array, pile: int, k: int) -> Scalar:
+    """The value, from 0, of the k-th card of a pile, without a branch to mispredict."""
+    value, seen = 0, 0
+    for place in range(rules[VALUES]):
+        seen += (pile >> (WIDTH * place)) & FIELD
+        value += seen <= k
+    return value
+
+
+@compiled
+def draw(rules: Array, state: Array, streams: Array, i: int) -> None:
+    """One card to the mover, if there is any."""
+    if state[i, DECK_SIZE] == 0:
+        state[i, DECK], state[i, DECK_SIZE] = state[i, DISCARD], state[i, DISCARD_SIZE]
+        state[i, DISCARD] = state[i, DISCARD_SIZE] = 0
+    left = state[i, DECK_SIZE]
+    if left == 0:
+        state[i, PHASE] = DRY
+        return
+    card = 1 << (WIDTH * nth_card(rules, state[i, DECK], below(streams, i, CHANCE, left)))
+    state[i, DECK] -= card
+    state[i, DECK_SIZE] = left - 1
+    state[i, HAND + state[i, MOVER]] += card
+    state[i, SIZE + state[i, MOVER]] += 1
+    state[i, PHASE] = ACT
+
+
+@compiled
+def mover(rules: Array, state: Array, i: int) -> Scalar:
+    return state[i, MOVER] ^ (state[i, PHASE] == SWAPPING)
+
+
+@compiled
+def find_row(rules: Array, state: Array, i: int) -> None:
+    """Note where the table says what may be chosen: asked for a move and for a mask."""
+    player = mover(rules, state, i)
+    number, room, most = 0, rules[LIMIT] + 1, rules[LIMIT] + 2
+    hand, at = state[i, HAND + player], rules[RANKS]
+    for value in range(rules[VALUES]):
+        held = (hand >> (WIDTH * value)) & FIELD
+        number += rules[at + (value * most + room) * most + held]
+        room -= held
+    may_swap = (state[i, SIZE + player] <= rules[LIMIT]) & (state[i, SIZE + 1 - player] > 0)
+    state[i, ROW] = 3 * number + (2 if state[i, PHASE] == SWAPPING else int(may_swap))
+
+
+@compiled
+def begin(rules: Array, state: Array, streams: Array, i: int) -> None:
+    state[i, OFFERED] = state[i, DISCARD] = state[i, DISCARD_SIZE] = 0
+    state[i, CI], state[i, CI + 1] = rules[INTEGRITY], rules[INTEGRITY + 1]
+    state[i, DECK], state[i, DECK_SIZE] = rules[CARDS], rules[NUMBER]
+    for player in range(2):
+        state[i, HAND + player] = state[i, SIZE + player] = 0
+    for dealt in range(2 * rules[DEALT]):
+        state[i, MOVER] = rules[FIRST] ^ (dealt & 1)
+        draw(rules, state, streams, i)
+    state[i, MOVER] = rules[FIRST]
+    draw(rules, state, streams, i)
+    find_row(rules, state, i)
+
+
+@compiled
+def legal(rules: Array, state: Array, i: int, player: int, action: int) -> Scalar:
+    at = rules[MOVES] + FIELDS * action
+    kind = rules[at + KIND]
+    own, other = state[i, SIZE + player], state[i, SIZE + 1 - player]
+    # `&` and `|`, not `and` and `or`: branches on a random move would be mispredicted.
+    asked = (kind == GIVE) == (state[i, PHASE] == SWAPPING)
+    may_swap = (kind != SWAP) | ((own <= rules[LIMIT]) & (other > 0))
+    may_pass = (kind != PASS) | (own == 0)
+    held = holds(rules, state[i, HAND + player], rules[at + PLAYED])
+    return asked & may_swap & may_pass & held
+
+
+@compiled
+def choose(rules: Array, state: Array, streams: Array, i: int, player: int) -> Scalar:
+    at = rules[ROWS] + 2 * state[i, ROW]
+    begin, end = rules[at], rules[at + 1]
+    return rules[begin + below(streams, i, PICKS, end - begin)]
+
+
+@compiled
+def exchange(state: Array, i: int, mover: int, given: int, taken: int) -> None:
+    state[i, HAND + mover] += taken - given
+    state[i, HAND + 1 - mover] += given - taken
+    state[i, OFFERED] = 0
+
+
+@compiled
+def play(rules: Array, state: Array, streams: Array, i: int, action: int, unused: int) -> Scalar:
+    mover = state[i, MOVER]
+    other = 1 - mover
+    at = rules[MOVES] + FIELDS * action
+    kind, cards, worth = rules[at + KIND], rules[at + PLAYED], rules[at + WORTH]
+    if kind == GIVE:
+        exchange(state, i, mover, 1 << (WIDTH * (state[i, OFFERED] - 1)), cards)
+    elif kind == SWAP and rules[CHOSEN]:
+        state[i, PHASE] = SWAPPING
+        state[i, OFFERED] = worth
+        find_row(rules, state, i)
+        return GOING_ON
+    elif kind == SWAP:
+        k = below(streams, i, CHANCE, state[i, SIZE + other])
+        taken = 1 << (WIDTH * nth_card(rules, state[i, HAND + other], k))
+        exchange(state, i, mover, cards, taken)
+    else:
+        state[i, HAND + mover] -= cards
+        state[i, SIZE + mover] -= rules[at + COUNT]
+        state[i, DISCARD] += cards
+        state[i, DISCARD_SIZE] += rules[at + COUNT]
+        state[i, CI + other] -= worth * (kind == ATTACK)
+        gain = worth * (kind == DEFEND)
+        state[i, CI + mover] = min(rules[INTEGRITY + mover], state[i, CI + mover] + gain)
+    state[i, MOVER] = other
+    if state[i, CI + other] <= 0:
+        state[i, PHASE] = DRY  # nobody draws any more
+        return mover
+    draw(rules, state, streams, i)
+    find_row(rules, state, i)
+    return GOING_ON
+
+
+@compiled
+def mask(rules: Array, state: Array, i: int, player: int, out: Array, s: int) -> None:
+    out[i, s] = False
+    at = rules[ROWS] + 2 * state[i, ROW]
+    for place in range(rules[at], rules[at + 1]):
+        out[i, s, rules[place]] = True
+
+
+@compiled
+def observe(rules: Array, state: Array, i: int, player: int, out: Array, s: int) -> None:
+    n, mover = rules[VALUES], state[i, MOVER]
+    hand, discard = state[i, HAND + player], state[i, DISCARD]
+    out[i, s, 0] = max(0, state[i, CI + player])
+    out[i, s, 1] = max(0, state[i, CI + 1 - player])
+    for value in range(n):
+        out[i, s, 2 + value] = (hand >> (WIDTH * value)) & FIELD
+        out[i, s, 4 + n + value] = (discard >> (WIDTH * value)) & FIELD
+    out[i, s, 2 + n] = state[i, SIZE + 1 - player]
+    out[i, s, 3 + n] = state[i, DECK_SIZE]
+    out[i, s, 4 + 2 * n] = mover == player
+    out[i, s, 5 + 2 * n] = state[i, OFFERED] if mover == player else 0
+    out[i, s, 6 + 2 * n] = state[i, PHASE] == SWAPPING
+
+
+KERNEL = Kernel(
+    CipherSiege, COLUMNS, "int64", rules, lambda game: False, pack, unpack,
+    begin, mover, legal, choose, play, mask, observe,
+)  # fmt: skip

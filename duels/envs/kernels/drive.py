@@ -1,0 +1,193 @@
+"""The loops over a batch, the same for all games: each is compiled once for each kernel.
+
+What a single game leaves open is settled here, once: an action that is not legal forfeits, the turn
+limit truncates, and a game that has ended begins anew in the same step.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache
+from typing import Any, NamedTuple
+
+from duels.envs.kernels import DECISIONS, GOING_ON, NOBODY, Array, compiled, kernel_named
+
+# How a game ended, as `Batch.ending` says it.
+RUNNING, BY_RULES, BY_FORFEIT, BY_LIMIT = range(4)
+
+# A game in which the agent has no choice before it ends is dealt again, but not for ever.
+MOST_DEALS = 10_000
+
+
+class Drivers(NamedTuple):
+    """The compiled loops of one kernel."""
+
+    begin: Callable[..., Any]
+    step: Callable[..., Any]
+    step_against_random: Callable[..., Any]
+    begin_against_random: Callable[..., Any]
+    pick: Callable[..., Any]
+    movers: Callable[..., Any]
+    masks: Callable[..., Any]
+    observations: Callable[..., Any]
+
+
+@compiled
+def misplaced(actions: Array, where: Array, moves: int) -> int:
+    """The first row with an action that is no move at all, or -1."""
+    for i in range(actions.shape[0]):
+        for s in range(actions.shape[1]):
+            if where[i] and not 0 <= actions[i, s] < moves:
+                return i
+    return -1
+
+
+@cache
+def drivers(slug: str, sealed: bool) -> Drivers:
+    """The loops for a game, and for one that seals its choices or not."""
+    kernel = kernel_named(slug)
+    deal, play, legal, mover = kernel.begin, kernel.play, kernel.legal, kernel.mover
+    choose, mask, observe = kernel.choose, kernel.mask, kernel.observe
+
+    @compiled
+    def start(rules: Any, state: Array, streams: Array, i: int) -> None:
+        state[i, DECISIONS] = 0
+        deal(rules, state, streams, i)
+
+    @compiled
+    def advance(
+        rules: Any, state: Array, streams: Array, i: int, one: int, two: int, limit: int
+    ) -> tuple[int, int]:
+        """One decision and the chance after it: how the game ended, and who has won."""
+        if sealed:
+            wrong_one = not legal(rules, state, i, 0, one)
+            wrong_two = not legal(rules, state, i, 1, two)
+            if wrong_one or wrong_two:
+                return BY_FORFEIT, NOBODY if wrong_one and wrong_two else int(wrong_one)
+        else:
+            player = mover(rules, state, i)
+            if not legal(rules, state, i, player, one):
+                return BY_FORFEIT, 1 - player
+        winner = play(rules, state, streams, i, one, two)
+        state[i, DECISIONS] += 1
+        if winner != GOING_ON:
+            return BY_RULES, winner
+        if state[i, DECISIONS] >= limit:
+            return BY_LIMIT, NOBODY
+        return RUNNING, NOBODY
+
+    @compiled
+    def report(
+        rules: Any, state: Array, i: int, ended: int, winner: int, rewards: Array, ending: Array,
+        final: Array,
+    ) -> None:  # fmt: skip
+        ending[i] = ended
+        for player in range(2):
+            rewards[i, player] = 0 if winner == NOBODY else 1 if winner == player else -1
+            observe(rules, state, i, player, final, player)
+
+    @compiled
+    def begin(rules: Any, state: Array, streams: Array) -> None:
+        for i in range(state.shape[0]):
+            start(rules, state, streams, i)
+
+    @compiled
+    def step(
+        rules: Any, state: Array, streams: Array, actions: Array, where: Array, limit: int,
+        rewards: Array, ending: Array, final: Array,
+    ) -> None:  # fmt: skip
+        for i in range(state.shape[0]):
+            rewards[i, 0] = rewards[i, 1] = ending[i] = 0
+            if not where[i]:
+                continue
+            one, two = actions[i, 0], actions[i, actions.shape[1] - 1]
+            ended, winner = advance(rules, state, streams, i, one, two, limit)
+            if ended != RUNNING:
+                report(rules, state, i, ended, winner, rewards, ending, final)
+                start(rules, state, streams, i)
+
+    @compiled
+    def answer(
+        rules: Any, state: Array, streams: Array, i: int, seat: int, limit: int
+    ) -> tuple[int, int]:
+        """Let a random opponent play until the agent in `seat` must choose or the game ends."""
+        ended, winner = RUNNING, NOBODY
+        while not sealed and ended == RUNNING and mover(rules, state, i) != seat:
+            action = choose(rules, state, streams, i, 1 - seat)
+            ended, winner = advance(rules, state, streams, i, action, action, limit)
+        return ended, winner
+
+    @compiled
+    def start_for(rules: Any, state: Array, streams: Array, i: int, seat: int, limit: int) -> bool:
+        for _ in range(MOST_DEALS):
+            start(rules, state, streams, i)
+            ended, _ = answer(rules, state, streams, i, seat, limit)
+            if ended == RUNNING:
+                return True
+        return False
+
+    @compiled
+    def begin_against_random(
+        rules: Any, state: Array, streams: Array, seats: Array, limit: int
+    ) -> bool:
+        fair = True
+        for i in range(state.shape[0]):
+            fair &= start_for(rules, state, streams, i, seats[i], limit)
+        return fair
+
+    @compiled
+    def step_against_random(
+        rules: Any, state: Array, streams: Array, seats: Array, actions: Array, limit: int,
+        rewards: Array, ending: Array, final: Array,
+    ) -> bool:  # fmt: skip
+        fair = True
+        for i in range(state.shape[0]):
+            rewards[i, 0] = rewards[i, 1] = ending[i] = 0
+            seat = seats[i]
+            one = two = actions[i, 0]
+            if sealed:
+                theirs = choose(rules, state, streams, i, 1 - seat)
+                one, two = (one, theirs) if seat == 0 else (theirs, one)
+            ended, winner = advance(rules, state, streams, i, one, two, limit)
+            if ended == RUNNING:
+                ended, winner = answer(rules, state, streams, i, seat, limit)
+            if ended != RUNNING:
+                report(rules, state, i, ended, winner, rewards, ending, final)
+                fair &= start_for(rules, state, streams, i, seat, limit)
+        return fair
+
+    @compiled
+    def pick(rules: Any, state: Array, streams: Array, out: Array) -> None:
+        for i in range(state.shape[0]):
+            if sealed:
+                out[i, 0] = choose(rules, state, streams, i, 0)
+                out[i, 1] = choose(rules, state, streams, i, 1)
+            else:
+                out[i, 0] = choose(rules, state, streams, i, mover(rules, state, i))
+
+    @compiled
+    def movers(rules: Any, state: Array, out: Array) -> None:
+        for i in range(state.shape[0]):
+            out[i] = -1 if sealed else mover(rules, state, i)
+
+    @compiled
+    def masks(rules: Any, state: Array, out: Array) -> None:
+        for i in range(state.shape[0]):
+            if sealed:
+                mask(rules, state, i, 0, out, 0)
+                mask(rules, state, i, 1, out, 1)
+            else:
+                mask(rules, state, i, mover(rules, state, i), out, 0)
+
+    @compiled
+    def observations(rules: Any, state: Array, out: Array) -> None:
+        for i in range(state.shape[0]):
+            if sealed:
+                observe(rules, state, i, 0, out, 0)
+                observe(rules, state, i, 1, out, 1)
+            else:
+                observe(rules, state, i, mover(rules, state, i), out, 0)
+
+    return Drivers(
+        begin, step, step_against_random, begin_against_random, pick, movers, masks, observations
+    )

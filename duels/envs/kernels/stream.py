@@ -1,0 +1,83 @@
+"""Random numbers: SplitMix64 as a function of a key and a counter, one stream for each game.
+
+The n-th number of a stream is `mixed(key + n * GOLDEN)`, and the key is a function of the seed and
+the game's place in the batch. So a game is the same whatever the size of the batch, and anyone can
+compute its dice without this package.
+
+Bounded numbers take 32 bits and Lemire's rejection, so that each is exactly equally likely.
+"""
+
+from __future__ import annotations
+
+import hashlib
+
+from duels.envs.kernels import Array, Scalar, compiled, np
+
+GOLDEN = 0x9E3779B97F4A7C15
+SPACING = 0xD1342543DE82EF95  # another odd constant, to spread the games of one seed
+WORD = (1 << 64) - 1
+LOW = (1 << 32) - 1
+
+# Within compiled code a signed number beside an unsigned one would turn both into floats.
+if np is not None:
+    _GOLDEN, _LOW, _TOP = np.uint64(GOLDEN), np.uint64(LOW), np.uint64(1 << 32)
+    _SPACING = np.uint64(SPACING)
+    _ONE, _TWO = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
+    _30, _27, _31, _32 = np.uint64(30), np.uint64(27), np.uint64(31), np.uint64(32)
+
+CHANCE, PICKS = 0, 1  # the streams of a game: what chance brings, and what a random player picks
+
+
+def mixed(word: int) -> int:
+    """The finaliser of SplitMix64, on plain Python numbers.
+
+    >>> hex(mixed(GOLDEN))               # the first number of the published test with seed 0
+    '0xe220a8397b1dcdaf'
+    """
+    word = (word ^ (word >> 30)) * 0xBF58476D1CE4E5B9 & WORD
+    word = (word ^ (word >> 27)) * 0x94D049BB133111EB & WORD
+    return word ^ (word >> 31)
+
+
+def head(seed: int) -> int:
+    """A seed of any size as one well mixed word."""
+    return int.from_bytes(hashlib.sha256(str(seed).encode()).digest()[:8], "big")
+
+
+def keys(seed: int, size: int) -> Array:
+    """Where the streams of a batch begin, one row for each game.
+
+    That of game `i` and stream `s` is `mixed(head(seed) + (2 * i + s) * SPACING)`.
+    """
+    words = np.empty((size, 2), np.uint64)
+    _fill_keys(np.uint64(head(seed)), words)
+    return words
+
+
+@compiled
+def mix(word: int) -> Scalar:
+    word = (word ^ (word >> _30)) * _ONE
+    word = (word ^ (word >> _27)) * _TWO
+    return word ^ (word >> _31)
+
+
+@compiled
+def _fill_keys(begin: int, words: Array) -> None:
+    for i in range(words.shape[0]):
+        for s in range(2):
+            words[i, s] = mix(begin + np.uint64(2 * i + s) * _SPACING)
+
+
+@compiled
+def below(streams: Array, i: int, stream: int, bound: int) -> Scalar:
+    """A whole number from 0 up to `bound`, which is at least 1 and less than 2**32."""
+    wide = np.uint64(bound)
+    word = streams[i, stream]
+    while True:
+        word += _GOLDEN
+        product = (mix(word) >> _32) * wide
+        rest = product & _LOW
+        # The second test decides; the first spares its division almost always.
+        if rest >= wide or rest >= (_TOP - wide) % wide:
+            streams[i, stream] = word
+            return np.int64(product >> _32)

@@ -1,0 +1,241 @@
+"""Vectorised environments: thousands of games a call, on compiled kernels.
+
+- `Batch` plays both sides;
+- `Versus` plays one side against a random opponent or any policy over arrays;
+- `DuelVectorEnv` is the same as a `gymnasium.vector.VectorEnv`.
+
+docs/envs/vector.md says how the arrays are laid out, what is masked and when games begin anew.
+
+    games = Versus(load("cipher-siege"), size=4096, seed=1)
+    rewards, terminated, truncated = games.step(your_policy(games.observation, games.mask))
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable
+from typing import Any
+
+from duels.core.errors import OptionError, quote
+from duels.core.game import AnyGame
+from duels.core.match import TURN_LIMIT
+from duels.envs.extras import Array, MissingExtra
+from duels.envs.kernels import NoKernel, np
+from duels.envs.kernels.batch import Batch, Step
+from duels.envs.kernels.drive import BY_FORFEIT, BY_LIMIT, BY_RULES, MOST_DEALS, RUNNING
+from duels.games import load
+
+__all__ = [
+    "BY_FORFEIT", "BY_LIMIT", "BY_RULES", "RUNNING",
+    "Batch", "DuelVectorEnv", "NoKernel", "Policy", "Step", "Versus",
+]  # fmt: skip
+
+# From the observations and masks of the games in which it must choose to an action for each.
+Policy = Callable[[Array, Array], Array]
+
+SEATS = (0, 1, "alternate")
+TOP = 2**15 - 1  # of an observation's numbers
+
+gymnasium: Any
+try:
+    gymnasium = importlib.import_module("gymnasium")
+    importlib.import_module("gymnasium.vector")
+except ImportError:
+    gymnasium = None
+
+
+class Versus:
+    """One side of a batch of games; the opponent and chance play between two steps."""
+
+    def __init__(
+        self,
+        game: AnyGame,
+        size: int,
+        seed: int | None = None,
+        *,
+        opponent: str | Policy = "random",
+        seat: int | str = 0,
+        turn_limit: int = TURN_LIMIT,
+    ) -> None:
+        if isinstance(opponent, str) and opponent != "random":
+            raise OptionError(f"opponent takes 'random' or a policy; got {quote(opponent)}")
+        if seat not in SEATS:
+            raise OptionError(f"seat takes 0, 1 or 'alternate'; got {quote(seat)}")
+        self.batch = Batch(game, size, seed, turn_limit=turn_limit)
+        self.policy: Policy | None = None if isinstance(opponent, str) else opponent
+        self._rows = np.arange(size)
+        self.seats = self._rows % 2 if seat == "alternate" else np.full(size, seat)
+        self.ending = np.zeros(size, np.int8)  # how games ended in the last step
+        self._final: Array = None
+        self.reset(self.batch.seed)
+
+    @property
+    def observation(self) -> Array:
+        """What the agent sees: size x features."""
+        return self._own(self.batch.observation)
+
+    @property
+    def mask(self) -> Array:
+        """Which moves the agent may choose: size x moves."""
+        return self._own(self.batch.mask)
+
+    @property
+    def final_observation(self) -> Array:
+        """What the agent saw at the end of the games that ended in the last step."""
+        if self._final is None:
+            self._final = self.batch.final_observation[self._rows, self.seats]
+        return self._final
+
+    def random_actions(self) -> Array:
+        """A legal action for each game, all equally likely."""
+        return self._own(self.batch.random_actions())
+
+    def _own(self, both: Array) -> Array:
+        return both[self._rows, self.seats] if self.batch.sealed else both
+
+    def reset(self, seed: int | None = None) -> None:
+        """Begin all games anew: from a seed, or going on along the present random numbers."""
+        if self.policy is None:
+            _require(self.batch.reset_against_random(self.seats, seed))
+        else:
+            self.batch.reset(seed)
+            self._let_opponent_play(None)
+
+    def step(self, actions: Any) -> Step:
+        """The agent's action in every game, and all that happens until it must choose again."""
+        taken = self.batch.checked(actions, 1)
+        fair = True
+        if self.policy is None:
+            step, fair = self.batch.step_against_random(taken, self.seats)
+            self._note()
+        elif self.batch.sealed:
+            step = self.batch.step(self._sealed(taken[:, 0], self.policy))
+            self._note()
+        else:
+            step = self.batch.step(taken[:, 0])
+            self._note()
+            self._let_opponent_play(step)
+        _require(fair)
+        return Step(step.rewards[self._rows, self.seats], step.terminated, step.truncated)
+
+    def _note(self) -> None:
+        self.ending = self.batch.ending
+        self._final = None
+
+    def _sealed(self, own: Array, policy: Policy) -> Array:
+        others = 1 - self.seats
+        both = np.empty((self.batch.size, 2), np.int64)
+        both[self._rows, self.seats] = own
+        seen, mask = self.batch.observation, self.batch.mask
+        both[self._rows, others] = policy(seen[self._rows, others], mask[self._rows, others])
+        return both
+
+    def _let_opponent_play(self, step: Step | None) -> None:
+        """Until the agent must choose everywhere; ends of games are added to `step`.
+
+        A game that the opponent ends before the agent's first choice is nobody's: it is dealt
+        again, as the kernel does against a random opponent.
+        """
+        assert self.policy is not None
+        views = self.final_observation  # before the opponent's moves end more games
+        for _ in range(MOST_DEALS):
+            waiting = self.batch.player != self.seats
+            if self.batch.sealed or not waiting.any():
+                return
+            theirs = np.zeros(self.batch.size, np.int64)
+            theirs[waiting] = self.policy(self.batch.observation[waiting], self.batch.mask[waiting])
+            more = self.batch.step(theirs, where=waiting)
+            if step is not None:
+                ended = (self.batch.ending != RUNNING) & (self.ending == RUNNING)
+                for kept, new in zip(step, more, strict=True):
+                    kept[ended] = new[ended]
+                self.ending[ended] = self.batch.ending[ended]
+                final = self.batch.final_observation[self._rows, self.seats]
+                views[ended] = final[ended]
+        _require(False)
+
+
+def _require(fair: bool) -> None:
+    if not fair:
+        raise RuntimeError("the opponent ends every game before the agent has a choice")
+
+
+def _base() -> Any:
+    return object if gymnasium is None else gymnasium.vector.VectorEnv
+
+
+class DuelVectorEnv(_base()):  # type: ignore[misc]
+    """`Versus` as Gymnasium has it: one agent, autoreset in the same step, masks in `info`."""
+
+    metadata: dict[str, Any] = {"render_modes": []}
+
+    def __init__(
+        self,
+        game: str | AnyGame,
+        num_envs: int = 1,
+        opponent: str | Policy = "random",
+        seat: int | str = 0,
+        *,
+        turn_limit: int = TURN_LIMIT,
+        render_mode: str | None = None,
+        **options: object,
+    ) -> None:
+        if gymnasium is None:
+            raise MissingExtra("gymnasium is not installed: pip install 'duels[rl]'")
+        if render_mode is not None:
+            raise OptionError(f"thousands of games are not rendered; got {quote(render_mode)}")
+        rules = load(game, **options) if isinstance(game, str) else game
+        self.games = Versus(rules, num_envs, opponent=opponent, seat=seat, turn_limit=turn_limit)
+        self.num_envs = num_envs
+        self.metadata = {
+            **type(self).metadata,
+            "autoreset_mode": gymnasium.vector.AutoresetMode.SAME_STEP,
+        }
+        batch_space = gymnasium.vector.utils.batch_space
+        features, moves = len(self.games.batch.features), len(self.games.batch.moves)
+        self.single_observation_space = gymnasium.spaces.Box(0, TOP, (features,), np.int16)
+        self.single_action_space = gymnasium.spaces.Discrete(moves)
+        self.observation_space = batch_space(self.single_observation_space, num_envs)
+        self.action_space = batch_space(self.single_action_space, num_envs)
+
+    def move_name(self, action: int) -> str:
+        """The move that an action stands for."""
+        return self.games.batch.moves[action]
+
+    def feature_names(self) -> tuple[str, ...]:
+        """The names of an observation's numbers, in order."""
+        return self.games.batch.features
+
+    def action_masks(self) -> Array:
+        """Which actions are legal, one row for each game."""
+        return self.games.mask.copy()
+
+    def reset(
+        self, *, seed: int | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[Array, dict[str, Any]]:
+        """Begin all games anew. With a seed, game i is the same whatever `num_envs` is."""
+        if options and "reset_mask" in options:
+            raise ValueError("games begin anew by themselves; reset_mask is not supported")
+        super().reset(seed=seed)
+        self.games.reset(seed)
+        return self.games.observation.copy(), self._info()
+
+    def step(self, actions: Any) -> tuple[Array, Array, Array, Array, dict[str, Any]]:
+        rewards, terminated, truncated = self.games.step(actions)
+        info = self._info()
+        ended = terminated | truncated
+        if ended.any():
+            final = np.full(self.num_envs, None, object)
+            for row in np.flatnonzero(ended):
+                final[row] = self.games.final_observation[row]
+            illegal = (self.games.ending == BY_FORFEIT) & (rewards <= 0)
+            info |= {
+                "final_obs": final, "_final_obs": ended,
+                "final_info": {"illegal": illegal, "_illegal": ended}, "_final_info": ended,
+            }  # fmt: skip
+        observation = self.games.observation.copy()
+        return observation, rewards.astype(np.float64), terminated, truncated, info
+
+    def _info(self) -> dict[str, Any]:
+        everywhere = np.ones(self.num_envs, np.bool_)
+        return {"action_mask": self.action_masks(), "_action_mask": everywhere}
