@@ -5,6 +5,7 @@ python3 tools/siege.py leak       # the same responders against a strategy spoil
 python3 tools/siege.py small      # small variants: training and responders against exact solutions
 python3 tools/siege.py head       # games against random, greedy and ISMCTS
 python3 tools/siege.py repeat     # training at once and in two parts: the same bytes?
+python3 tools/siege.py states     # how many states the table holds, and how many with values
 python3 tools/siege.py falls      # the average regret along a training run
 
 A half-width after ± is that of a 95 % confidence interval.
@@ -32,7 +33,7 @@ from duels.solve.siege.publish import first_player, frozen
 from duels.solve.siege.rebuild import rebuild
 from duels.solve.siege.respond import Responder, estimate, face, plant_leak
 from duels.solve.siege.small_exact import Exact
-from duels.solve.siege.strategy import KIND, Strategy
+from duels.solve.siege.strategy import KIND, UNKNOWN, Strategy
 from duels.solve.siege.train import Trainer
 
 SMALL: list[tuple[dict[str, Any], int]] = [
@@ -48,13 +49,18 @@ def note(what: str) -> None:
     print(f"{time.monotonic() - BEGAN:6.0f} s  {what}", file=sys.stderr, flush=True)
 
 
+def open_shipped() -> tuple[tables.Table, Strategy]:
+    table = tables.find(CipherSiege(), KIND)
+    assert table is not None, "the table of the default rules ships with the package"
+    return table, Strategy(table.payload)
+
+
 def shipped() -> tuple[CipherSiege, Tables, Store]:
     """The strategy of the default rules, read as a player reads it."""
     game = CipherSiege()
-    table = tables.find(game, KIND)
-    assert table is not None, "the table of the default rules ships with the package"
+    table, strategy = open_shipped()
     note("reading the strategy")
-    return game, *frozen(game, Strategy(table.payload), table.facts["fine_plies"])
+    return game, *frozen(game, strategy, table.facts["fine_plies"])
 
 
 def respond(given: argparse.Namespace) -> None:
@@ -166,6 +172,12 @@ def repeat(given: argparse.Namespace) -> None:
             print(f"{kind or 'table'}: {'the same bytes' if same else 'DIFFERENT'}")
 
 
+def states(given: argparse.Namespace) -> None:
+    table, strategy = open_shipped()
+    valued = sum(any(value != UNKNOWN for value in state.values) for state in strategy)
+    print(f"{strategy.states} states, {valued} with values; {len(table.payload)} bytes")
+
+
 def falls(given: argparse.Namespace) -> None:
     run = Trainer(CipherSiege())
     while run.iterations < given.iterations:
@@ -191,6 +203,7 @@ def main() -> None:
     command(small, iterations=1_000_000, learn=300_000, games=1_000_000)
     command(head, games=1_000_000, search_games=20_000, budget=2000)
     command(repeat, iterations=30_000)
+    command(states)
     command(falls, iterations=1_000_000)
     given = parser.parse_args()
     given.run(given)

@@ -34,7 +34,7 @@ class CipherSiegeSolution(Solution):
         super().__init__(game)
         if self.game.swap != "random":
             raise Unsolved("cipher-siege with swap=chosen is not solved")
-        table = tables.find(game, KIND)
+        table = tables.find(in_turn_order(self.game), KIND)
         if table is None:
             raise Unsolved(
                 "there is no strategy for cipher-siege with these options "

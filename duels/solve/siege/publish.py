@@ -1,0 +1,89 @@
+"""From a training run to the table that is read, and back to a store the kernels can play."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from duels.games.cipher_siege import CipherSiege
+from duels.solve.kernels import Array, compiled, np
+from duels.solve.siege.evaluate import Evaluator
+from duels.solve.siege.kernel import Store, Tables, build_tables, insert_all, moves_at, new_store
+from duels.solve.siege.mccfr import new_scratch, new_states, self_play
+from duels.solve.siege.strategy import SCALE, UNKNOWN, Stored
+from duels.solve.siege.train import FINE_PLIES, Trainer
+
+DROP = 0.02  # moves played less often than this are noise of the averaging
+LEAST = 0.5  # states with less weight than this, in units of the last iteration, are left out
+RESOLUTION = 255
+
+
+@compiled
+def coded_mixes(
+    keys: Array, where: Array, least: float, tb: Tables, st: Store, at: Array, coded: Array
+) -> None:
+    """The mix of each state in bytes: state i fills coded[at[i] : at[i + 1]].
+
+    A state that was hardly ever played is left without a weight.
+    """
+    for i in range(keys.shape[0]):
+        n = moves_at(keys[i], tb)
+        at[i + 1] = at[i] + n
+        mix = st.pool[1, where[i] : where[i] + n].astype(np.float64)
+        total = mix.sum()
+        if total < least or total <= 0.0:
+            continue
+        mix /= total
+        for a in range(n):
+            if mix[a] < DROP:
+                mix[a] = 0.0
+        mix /= mix.sum()
+        for a in range(n):
+            coded[at[i] + a] = np.uint8(np.rint(RESOLUTION * mix[a]))
+
+
+def collect(run: Trainer, evaluator: Evaluator | None) -> list[Stored]:
+    """The states worth keeping, in key order, with the values an evaluator found."""
+    st = run.store
+    used = np.nonzero(st.keys)[0]
+    used = used[np.argsort(st.keys[used])]
+    keys, where = st.keys[used], st.where[used]
+    at = np.zeros(len(keys) + 1, dtype=np.int64)
+    coded = np.zeros(int(st.used[1]), dtype=np.uint8)
+    coded_mixes(keys, where, LEAST * run.iterations * 1e-6, run.tables, st, at, coded)
+    values = np.full(len(coded), -1.0) if evaluator is None else evaluator.values(keys, at)
+    known = np.where(values < 0, UNKNOWN, np.rint(SCALE * np.minimum(values, 1.0)))
+    worth: bytes = known.astype(np.uint8).tobytes()
+    weights: bytes = coded.tobytes()
+    places = at.tolist()
+    states = []
+    for key, begin, end in zip(keys.tolist(), places, places[1:], strict=False):
+        mix = [(move, weight) for move, weight in enumerate(weights[begin:end]) if weight]
+        if mix:
+            states.append(Stored(key, end - begin, mix, worth[begin:end]))
+    return states
+
+
+def frozen(
+    game: CipherSiege, states: Iterable[Stored], fine_plies: int = FINE_PLIES
+) -> tuple[Tables, Store]:
+    """A strategy as the kernels play it; row 1 of the pool holds the weights of the moves."""
+    kept = list(states)
+    tables = build_tables(game, fine_plies)
+    cells = sum(state.moves for state in kept)
+    store = new_store(max(10, len(kept).bit_length() + 1), cells + 1)
+    where = np.zeros(len(kept), dtype=np.int64)
+    at = 0
+    for number, state in enumerate(kept):
+        where[number] = at
+        for move, weight in state.mix:
+            store.pool[1, at + move] = weight
+        at += state.moves
+    insert_all(np.array([state.key for state in kept], dtype=np.uint64), where, store)
+    store.used[1] = at
+    return tables, store
+
+
+def first_player(tables: Tables, store: Store, games: int = 1_000_000, seed: int = 31337) -> float:
+    """The first player's score when a strategy plays itself."""
+    rng = np.array([seed], dtype=np.uint64)
+    return float(self_play(games, tables, store, new_scratch(), new_states(), rng))

@@ -1,0 +1,149 @@
+"""A training run: its tables, its store, where it stands, and its checkpoint.
+
+The same seed and number of iterations give the same bytes, whether or not the run was interrupted.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable
+from zipfile import BadZipFile
+
+from duels.games.cipher_siege import CipherSiege
+from duels.solve.kernels import Array, need_numba, np
+from duels.solve.siege.kernel import CODES, Store, build_tables, insert_all, new_store
+from duels.solve.siege.mccfr import new_scratch, new_states, total_regret, train
+from duels.solve.solution import Unsolved
+from duels.solve.tables import settings
+
+FINE_PLIES = 6  # turns with the fine information state
+FORMAT = "cipher-siege training 1"
+LARGE = 1000  # codes from which a variant needs the large store
+LOOK = 0.5  # seconds between two looks at the clock; the result does not depend on it
+SAVE = 120.0  # seconds between two checkpoints
+
+
+class Trainer:
+    """Train some, look at the regret, save, load. Player 1 of `game` begins."""
+
+    def __init__(self, game: CipherSiege, seed: int = 1, cap: int | None = None) -> None:
+        """With a `cap` games end as a draw after so many turns, and all states are fine: the
+        finite variants that are also solved exactly."""
+        need_numba()
+        self.game, self.seed = game, seed
+        self.tables = (
+            build_tables(game, FINE_PLIES) if cap is None else build_tables(game, cap, cap)
+        )
+        slots = 24 if self.tables.const[CODES] > LARGE else 20
+        self.store: Store = new_store(slots, 9 << slots)  # a choice has about 15 moves; 0.6 full
+        self._count: Array = np.zeros(1, dtype=np.int64)
+        self._rng: Array = np.array([seed], dtype=np.uint64)
+        self._scratch, self._states = new_scratch(), new_states()
+        self.run(0)  # compiles, so that no clock counts it
+
+    @property
+    def iterations(self) -> int:
+        return int(self._count[0])
+
+    def run(self, iterations: int) -> None:
+        """Train for so many more iterations."""
+        train(
+            self._count, self.iterations + iterations, self.tables, self.store, self._scratch,
+            self._states, self._rng,
+        )  # fmt: skip
+
+    def regret(self) -> float:
+        """What both players together could have gained per game, on average over the training.
+
+        It is the largest positive regret of each state, summed, by the weight of all iterations.
+        CFR's theorem bounds the exploitability by such a sum if a state counts by what the others
+        do to reach it; here the learner's own way there counts too, so this is an estimate and no
+        bound. Small variants, where the truth is known, compare the two: tools/siege.py small.
+        """
+        if not self.iterations:
+            return 1.0
+        weight = self.iterations * (self.iterations + 1) / 2 * 1e-6
+        return float(total_regret(self.tables, self.store)) / weight
+
+    def save(self, path: str) -> None:
+        """Write a checkpoint, whole or not at all."""
+        os.makedirs(os.path.dirname(os.path.abspath(path)), exist_ok=True)
+        used = np.nonzero(self.store.keys)[0]
+        # Slots depend on the order of arrival, which the file must not.
+        used = used[np.argsort(self.store.keys[used])]
+        part = f"{path}.part"
+        with open(part, "wb") as file:
+            np.savez(
+                file,
+                about=np.array(self._about()),
+                keys=self.store.keys[used],
+                where=self.store.where[used],
+                pool=self.store.pool[:, : self.store.used[1]],
+                rng=self._rng,
+                count=self._count,
+            )
+        os.replace(part, path)
+
+    @classmethod
+    def load(cls, game: CipherSiege, seed: int, path: str) -> Trainer:
+        """Go on from a checkpoint; one of other rules or another seed is refused, not lost."""
+        need_numba()
+        try:
+            with np.load(path) as data:
+                saved = {name: data[name] for name in data.files}
+        except (OSError, ValueError, EOFError, BadZipFile) as error:
+            raise Unsolved(f"{path} cannot be read as a training run: {error}") from None
+        run = cls(game, seed)
+        about = saved["about"].tolist() if "about" in saved else []
+        if about != run._about():
+            raise Unsolved(
+                f"{path} is the training of other rules or another seed; move it away, "
+                "or write the table to another file"
+            )
+        cells = saved["pool"].shape[1]
+        run._count[:] = saved["count"]
+        run._rng[:] = saved["rng"]
+        run.store.pool[:, :cells] = saved["pool"]
+        insert_all(saved["keys"], saved["where"], run.store)
+        run.store.used[1] = cells
+        return run
+
+    def _about(self) -> list[str]:
+        """What a checkpoint belongs to."""
+        rules = [f"{name}={value}" for name, value in settings(self.game).items()]
+        return [FORMAT, f"seed={self.seed}", *rules]
+
+
+def train_until(
+    run: Trainer,
+    path: str,
+    tell: Callable[[float], None],
+    minutes: float,
+    iterations: int | None = None,
+) -> None:
+    """Train for a time, or up to an iteration count if that is given; save now and then.
+
+    `tell` is called with the part done about twice a second.
+    """
+    began = saved = time.monotonic()
+    first, chunk = run.iterations, 500
+    try:
+        while True:
+            now = time.monotonic()
+            if iterations is None:
+                part = (now - began) / (60 * minutes)
+            else:
+                part = (run.iterations - first) / max(1, iterations - first)
+                chunk = min(chunk, iterations - run.iterations)
+            if part >= 1 or chunk <= 0:
+                break
+            tell(part)
+            run.run(chunk)
+            spent = time.monotonic() - now
+            chunk = max(1, int(chunk * min(4.0, LOOK / max(spent, 1e-6))))
+            if time.monotonic() - saved > SAVE:
+                run.save(path)
+                saved = time.monotonic()
+    finally:  # an interruption too
+        run.save(path)

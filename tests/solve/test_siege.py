@@ -1,0 +1,325 @@
+"""Cipher Siege: the compiled rules, the training and the measuring, against slower truths."""
+
+from __future__ import annotations
+
+import os
+import random
+import subprocess
+import sys
+from collections import Counter
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from duels.core.errors import DuelsError
+from duels.core.game import Chance, Decide, Event, Outcome, Over, Pick
+from duels.games import load
+from duels.games.cipher_siege import CipherSiege, State
+from duels.solve import catalogue, kernels, tables
+from duels.solve.cipher_siege import CipherSiegeSolution, Memory, in_turn_order, moves_of
+from duels.solve.kernels import np
+from duels.solve.siege import kernel, mccfr
+from duels.solve.siege.rebuild import MARGIN, rebuild
+from duels.solve.siege.respond import Responder
+from duels.solve.siege.small_exact import Exact
+from duels.solve.siege.strategy import KIND, Strategy
+from duels.solve.siege.train import FINE_PLIES, Trainer
+from duels.solve.solution import Unsolved
+
+needs_numba = pytest.mark.skipif(not kernels.have_numba(), reason="needs the extra duels[solve]")
+ROOT = Path(__file__).parent.parent.parent
+
+SMALL: dict[str, object] = {"values": 3, "copies": 2, "integrity": 5, "hand": 1, "limit": 3}
+VARIANTS: list[dict[str, object]] = [
+    {},
+    {"integrity": "15/9"},
+    SMALL,
+    {"values": 3, "copies": 2, "integrity": "7/6", "hand": 1, "limit": 4},
+    {"values": 3, "copies": 2, "integrity": 20, "hand": 3, "limit": 3},  # dealt out at the start
+    {"values": 2, "copies": 2, "integrity": 20, "hand": 1, "limit": 5},  # one may hold all cards
+    {"values": 7, "copies": 2, "integrity": 20, "hand": 3, "limit": 6},
+]
+
+
+def siege(**options: object) -> CipherSiege:
+    game = load("cipher-siege", **options)
+    assert isinstance(game, CipherSiege)
+    return game
+
+
+def quiet(part: float, what: str) -> None: ...
+
+
+# The compiled rules against the rules of the game
+
+
+class Walk:
+    """One random game, played by the kernel and by the pure rules side by side."""
+
+    def __init__(self, game: CipherSiege, tb: kernel.Tables, seed: int) -> None:
+        self.game, self.tb, self.chooser = game, tb, random.Random(seed)
+        self.rng = np.array([seed], dtype=np.uint64)
+        self.s = mccfr.new_states()[0]
+        mccfr.deal(self.s, tb, self.rng)
+        self.history: list[Event] = []
+        hands = (self.cards(mccfr.HAND_M), self.cards(mccfr.HAND_O))
+        self.state = State(game.integrity, hands, self.cards(mccfr.DECK), (), 0, "draw")
+        self.solution = CipherSiegeSolution.__new__(CipherSiegeSolution)
+        self.solution.game, self.solution.facts = game, {"fine_plies": FINE_PLIES}
+
+    def digits(self, code: int) -> tuple[int, ...]:
+        return tuple(int(count) for count in self.tb.digit[code])
+
+    def cards(self, place: int) -> tuple[int, ...]:
+        return cards_of(self.digits(self.s[place]))
+
+    def same(self) -> None:
+        """Both say the same of the state; M is the player to move."""
+        state, mover = self.state, self.state.mover
+        assert mover == self.s[mccfr.PLY] % 2
+        assert self.cards(mccfr.HAND_M) == state.hands[mover]
+        assert self.cards(mccfr.HAND_O) == state.hands[1 - mover]
+        assert (self.s[mccfr.CI_M], self.s[mccfr.CI_O]) == (state.ci[mover], state.ci[1 - mover])
+        assert self.cards(mccfr.DECK) == state.deck
+        assert self.cards(mccfr.DISC) == state.discard
+
+    def draw(self) -> None:
+        before = self.cards(mccfr.HAND_M)
+        turn = self.game.turn(self.state)
+        mccfr.draw(self.s, self.tb, self.rng)
+        drawn = Counter(self.cards(mccfr.HAND_M)) - Counter(before)
+        assert isinstance(turn, Chance) == bool(drawn)
+        for card in drawn.elements():
+            self.state = self.game.play(self.state, str(card))
+
+    def choose(self) -> None:
+        turn = self.game.turn(self.state)
+        assert isinstance(turn, Decide)
+        mover, options = self.state.mover, turn.options[self.state.mover]
+        hand = self.digits(self.s[mccfr.HAND_M])
+        names, best, damage = moves_of(hand, any(move.startswith("swap") for move in options))
+        if options == ("pass",):
+            assert names == ()
+            mccfr.turn_over(self.s)
+            self.commit(mover, "pass")
+            return
+        assert len(names) == mccfr.legal_count(self.s, self.tb)
+        assert sorted(names) == sorted(options)
+        code = self.s[mccfr.HAND_M]
+        assert (self.tb.best_row[code], self.tb.best[code]) == (best, damage)
+        for a, name in enumerate(names):
+            row = self.tb.start[code] + a
+            assert name.split()[0] == ("attack", "defend", "swap")[self.tb.kind[row]]
+            assert cards_of(self.digits(self.tb.sub[row])) == cards(name)
+            assert self.tb.worth[row] == self.worth(name)
+        self.knows(mover, hand)
+        a = self.chooser.randrange(len(names))
+        other = Counter(self.cards(mccfr.HAND_O))
+        mccfr.play(self.s, a, self.tb, self.rng)
+        self.commit(mover, names[a])
+        if self.state.phase == "swap":
+            now = Counter(self.cards(mccfr.HAND_M))  # the other's, after the turn
+            (taken,) = (other - now).elements() if other != now else cards(names[a])
+            self.history.append(Outcome(str(taken)))
+            self.state = self.game.play(self.state, str(taken))
+
+    def worth(self, name: str) -> int:
+        """What the rules make of a move: the damage it does, or the CI of the card."""
+        if not name.startswith("attack"):
+            return cards(name)[0]
+        mover = self.state.mover
+        after = self.game.play(self.state, name)
+        return self.state.ci[1 - mover] - after.ci[1 - mover]
+
+    def knows(self, mover: int, hand: tuple[int, ...]) -> None:
+        memory = Memory(self.history, mover, self.game.values)
+        assert tuple(memory.known[1 - mover]) == self.digits(self.s[mccfr.KNOWN_M])
+        assert tuple(memory.known[mover]) == self.digits(self.s[mccfr.KNOWN_O])
+        assert memory.choices == self.s[mccfr.PLY]
+        ci = self.state.ci
+        key = self.solution._key(
+            hand, ci[mover], ci[1 - mover], len(self.state.hands[1 - mover]),
+            self.digits(self.s[mccfr.DISC]), tuple(memory.known[1 - mover]),
+            tuple(memory.known[mover]), memory.choices,
+        )  # fmt: skip
+        assert key == int(mccfr.key_of(self.s, self.tb))
+
+    def commit(self, mover: int, move: str) -> None:
+        self.history.append(Pick(((mover, move),)))
+        self.state = self.game.play(self.state, move)
+
+
+def cards_of(digits: tuple[int, ...]) -> tuple[int, ...]:
+    return tuple(v + 1 for v, count in enumerate(digits) for _ in range(count))
+
+
+def cards(move: str) -> tuple[int, ...]:
+    return tuple(int(word) for word in move.split()[1:])
+
+
+@needs_numba
+@pytest.mark.parametrize("options", VARIANTS, ids=str)
+def test_kernel_plays_by_the_rules(options: dict[str, object]) -> None:
+    """States, legal moves in the strategy's order, damage, known cards and keys, turn by turn."""
+    game = siege(**options)
+    tb = kernel.build_tables(game, FINE_PLIES)
+    turns = 0
+    for seed in range(120):
+        walk = Walk(game, tb, seed)
+        walk.same()
+        for _ in range(60):
+            walk.draw()
+            walk.same()
+            walk.choose()
+            turns += 1
+            if isinstance(walk.game.turn(walk.state), Over):
+                assert walk.s[mccfr.CI_M] <= 0
+                break
+            walk.same()
+    assert turns > 300
+
+
+# Small variants: a second method knows the truth
+
+CAPPED: list[tuple[dict[str, object], int]] = [
+    (SMALL, 7),
+    ({"values": 3, "copies": 2, "integrity": "6/5", "hand": 1, "limit": 4}, 5),
+]
+
+
+@cache
+def trained(number: int, iterations: int) -> tuple[Exact, Trainer, Any]:
+    options, cap = CAPPED[number]
+    exact = Exact(siege(**options), cap)
+    run = Trainer(siege(**options), 3, cap)
+    run.run(iterations)
+    return exact, run, exact.import_strategy(run.tables, run.store)
+
+
+@needs_numba
+@pytest.mark.parametrize("number", range(len(CAPPED)))
+def test_training_agrees_with_the_exact_solution(number: int) -> None:
+    exact, run, mine = trained(number, 200_000)
+    equilibrium = exact.solve(300)
+    best = [exact.value(equilibrium, seat, True) for seat in (0, 1)]
+    assert 0 <= sum(best) - 1 < 1e-4
+    value = exact.value(equilibrium, 0, False)
+    assert exact.value(mine, 0, False) == pytest.approx(value, abs=5e-4)
+    for seat in (0, 1):
+        gain = exact.value(mine, seat, True) - exact.value(mine, seat, False)
+        assert 0 <= gain < 5e-4
+    # The figure of the progress bar falls, and with its margin is above what is left to gain.
+    regrets = []
+    for _, stage, played in (trained(number, 300), (exact, run, mine)):
+        left = sum(exact.value(played, seat, True) for seat in (0, 1)) - 1
+        regrets.append(stage.regret())
+        assert MARGIN * regrets[-1] > left
+    assert regrets[1] < regrets[0] / 10
+
+
+@needs_numba
+@pytest.mark.parametrize("seat", [0, 1])
+def test_the_responder_finds_the_exact_best_response(seat: int) -> None:
+    exact, run, mine = trained(0, 300)
+    best, own = exact.value(mine, seat, True), exact.value(mine, seat, False)
+    assert best - own > 0.01  # there is something to find
+    responder = Responder(run.game, seat, run.tables, run.store, 18)
+    responder.learn(200_000)
+    found = responder.score(400_000)
+    assert abs(found.mean - best) < 0.001 + 1.5 * found.half
+    searched = responder.score(50_000, 0.05)
+    assert abs(searched.mean - best) < 0.003 + 1.5 * searched.half
+
+
+# Training
+
+
+@needs_numba
+def test_training_repeats_and_resumes(tmp_path: Path) -> None:
+    game = siege()
+    whole = rebuild(game, quiet, str(tmp_path / "whole"), iterations=4000, seed=7)
+    rebuild(game, quiet, str(tmp_path / "parts"), iterations=1500, seed=7)
+    parts = rebuild(game, quiet, str(tmp_path / "parts"), iterations=4000, seed=7)
+    assert (tmp_path / "whole").read_bytes() == (tmp_path / "parts").read_bytes()
+    one, two = (tmp_path / f"{name}.training" for name in ("whole", "parts"))
+    with np.load(one) as a, np.load(two) as b:
+        assert all(np.array_equal(a[name], b[name]) for name in a.files)
+    assert whole["iterations"] == parts["iterations"] == 4000
+    table = tables.load(str(tmp_path / "whole"), game, KIND)
+    assert len(list(Strategy(table.payload))) == table.facts["states"] > 300
+    with pytest.raises(Unsolved, match="other rules or another seed"):
+        rebuild(game, quiet, str(tmp_path / "parts"), iterations=4000, seed=8)
+    one.write_bytes(b"nothing of the kind")
+    with pytest.raises(Unsolved, match="cannot be read"):
+        rebuild(game, quiet, str(tmp_path / "whole"), iterations=4000, seed=7)
+
+
+@needs_numba
+def test_progress_tells_iterations_and_a_falling_regret(tmp_path: Path) -> None:
+    told: list[tuple[float, str]] = []
+    game = siege(**SMALL)
+    rebuild(game, lambda *said: told.append(said), str(tmp_path / "table"), iterations=30_000)
+    parts = [part for part, _ in told]
+    assert parts == sorted(parts)
+    assert parts[-1] == 1
+    assert "30,000 iterations, average regret 0.0" in told[-1][1]
+
+
+@needs_numba
+def test_a_handicap_serves_whoever_begins(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The table of 7/6 with Player 2 to begin is that of 6/7 with Player 1 to begin."""
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
+    game = siege(**{**SMALL, "integrity": "7/6"}, first=1)
+    facts = rebuild(game, quiet, iterations=20_000)
+    assert facts["table"] == tables.cached_path(in_turn_order(game))
+    first = CipherSiegeSolution(in_turn_order(game)).start_value()
+    assert CipherSiegeSolution(game).start_value() == pytest.approx(1 - float(first))
+    with pytest.raises(Unsolved, match="no strategy"):
+        CipherSiegeSolution(siege(**{**SMALL, "integrity": "7/6"}))
+
+
+@needs_numba
+def test_the_command_trains_and_goes_on(tmp_path: Path) -> None:
+    out = tmp_path / "siege.duels"
+    command = [sys.executable, "-m", "duels", "solve", "cipher-siege", "--minutes", "0.02"]
+    for name, value in SMALL.items():
+        command += ["--set", f"{name}={value}"]
+    iterations = []
+    for _ in (1, 2):
+        done = subprocess.run(
+            [*command, "--out", str(out)], cwd=ROOT, capture_output=True, text=True,
+            env={**os.environ, "XDG_DATA_HOME": str(tmp_path)},
+        )  # fmt: skip
+        assert done.returncode == 0, done.stderr
+        facts = dict(line.split(maxsplit=1) for line in done.stdout.splitlines())
+        assert facts["table"] == str(out)
+        iterations.append(int(facts["iterations"]))
+    assert 0 < iterations[0] < iterations[1]
+    table = tables.load(str(out), siege(**SMALL), KIND)
+    assert table.facts["iterations"] == iterations[1]
+
+
+# What cannot be had is said in a line
+
+
+@pytest.mark.parametrize(
+    ("options", "why"),
+    [
+        ({"swap": "chosen"}, "swap=chosen"),
+        ({"limit": 7}, "limit above 6"),
+        ({"integrity": 64}, "CI above 63"),
+        ({"values": 9}, "64 bits"),
+    ],
+    ids=str,
+)
+def test_what_cannot_be_trained_is_refused(options: dict[str, object], why: str) -> None:
+    with pytest.raises(Unsolved, match=why):
+        catalogue.rebuild(siege(**options), quiet)
+
+
+def test_a_missing_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(kernels, "_numba", None)
+    with pytest.raises(DuelsError, match=r"duels\[solve\]"):
+        catalogue.rebuild(siege(), quiet)

@@ -1,0 +1,110 @@
+"""Cipher Siege: the shipped strategy, read on a bare Python."""
+
+from __future__ import annotations
+
+import random
+from functools import cache
+
+import pytest
+
+from duels.core.game import Outcome, Pick
+from duels.core.match import Match
+from duels.games import load
+from duels.solve.cipher_siege import CipherSiegeSolution
+from duels.solve.solution import Unsolved
+
+
+@cache
+def solution() -> CipherSiegeSolution:
+    return CipherSiegeSolution(load("cipher-siege"))
+
+
+def test_the_shipped_strategy_opens() -> None:
+    assert float(solution().start_value()) == pytest.approx(0.718, abs=0.002)
+    assert 0 < solution().bound <= 0.01
+    assert solution().facts["states"] > 800_000
+    second = CipherSiegeSolution(load("cipher-siege", first=1))
+    assert float(second.start_value()) == pytest.approx(1 - float(solution().start_value()))
+
+
+def test_every_choice_of_random_games_is_assessed() -> None:
+    """Random play leaves what is stored at times; the answer is then rough, but sound."""
+    chooser = random.Random(4)
+    choices = stored = 0
+    for seed in range(150):
+        match = Match(load("cipher-siege", first=seed % 2), seed)
+        known = CipherSiegeSolution(match.game)
+        while match.result is None:
+            (player,) = match.deciders
+            view = match.view(player)
+            found = known.assess(view)
+            assert found.player == player
+            assert set(found.options) == set(view.options)
+            assert 0 <= found.value <= 1
+            assert all(0 <= value <= 1 for value in found.options.values())
+            assert set(found.mix) <= set(view.options)
+            assert sum(found.mix.values()) == pytest.approx(1)
+            assert all(part > 0 for part in found.mix.values())
+            assert known.value_now(match) == found.value
+            choices += 1
+            stored += len(set(found.options.values())) > 1
+            # Half of the moves are the strategy's, so that both sides of it are met.
+            moves = list(found.mix) if chooser.random() < 0.5 else list(view.options)
+            match.submit(player, chooser.choice(moves))
+    assert choices > 500
+    assert stored > choices / 3
+
+
+def test_a_win_at_once_is_seen() -> None:
+    match = dealt("5 1 5 1 4 1", "1")
+    found = solution().assess(match.view(0))
+    assert found.value == 1
+    assert found.mix == {"attack 1 4 5 5": 1.0}
+    assert found.regret("attack 1 4 5 5") == 0
+
+
+def dealt(deal: str, draw: str) -> Match:
+    """A match after a deal, Player 1's card first, and the first draw."""
+    match = Match(load("cipher-siege"))
+    for card in [*deal.split(), *draw.split()]:
+        match.enact(Outcome(card))
+    return match
+
+
+# Player 2's cards and draws differ within each pair; what Player 1 sees does not.
+PAIRS = [
+    ([("1 2 3 2 4 2", "5")], [("1 5 3 4 4 3", "5")]),
+    (
+        [("1 1 2 2 4 3", "1"), ("attack 1 1", "4"), ("defend 1", "2")],
+        [("1 1 2 5 4 4", "1"), ("attack 1 1", "5"), ("defend 1", "2")],
+    ),
+    (
+        [("1 1 2 2 4 3", "1"), ("swap 1", "3", "4"), ("attack 1", "2")],
+        [("1 1 2 5 4 3", "1"), ("swap 1", "3", "4"), ("attack 1", "2")],
+    ),
+]
+
+
+@pytest.mark.parametrize(("one", "two"), PAIRS, ids=["first", "defence", "swap"])
+def test_the_true_hand_never_matters(
+    one: list[tuple[str, ...]], two: list[tuple[str, ...]]
+) -> None:
+    matches = []
+    for script in (one, two):
+        match = dealt(*script[0])
+        for number, (move, *outcomes) in enumerate(script[1:]):
+            match.enact(Pick(((number % 2, move),)))
+            for outcome in outcomes:
+                match.enact(Outcome(outcome))
+        matches.append(match)
+    assert matches[0].state != matches[1].state
+    views = [match.view(0) for match in matches]
+    assert views[0] == views[1]
+    assert solution().assess(views[0]) == solution().assess(views[1])
+
+
+def test_what_is_not_solved_is_said() -> None:
+    with pytest.raises(Unsolved, match="swap=chosen"):
+        CipherSiegeSolution(load("cipher-siege", swap="chosen"))
+    with pytest.raises(Unsolved, match="duels solve cipher-siege"):
+        CipherSiegeSolution(load("cipher-siege", integrity=16))
