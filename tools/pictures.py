@@ -11,8 +11,8 @@ from pathlib import Path
 ROOT = Path(__file__).parent.parent
 sys.path.insert(0, str(ROOT))
 
-from duels.games import BUILT_IN, load
-from duels.solve.pictures import pictures
+from duels.games import BUILT_IN, load  # noqa: E402
+from duels.solve.pictures import pictures  # noqa: E402
 
 FOLDER = ROOT / "docs" / "pictures"
 

@@ -111,12 +111,13 @@ class NumberClash(Game[State, State]):
     def features(self) -> tuple[str, ...]:
         numbers = self.moves()
         sides = [f"{side} {number}" for side in ("own", "other") for number in numbers]
-        return (*sides, "own score", "other score")
+        return (*sides, "own score", "other score", "round")
 
     def encode(self, seen: State, player: int) -> tuple[int, ...]:
         sides = (seen.numbers[player], seen.numbers[1 - player])
         held = [int(n in side) for side in sides for n in range(1, self.numbers + 1)]
-        return (*held, seen.scores[player], seen.scores[1 - player])
+        round_now = self.numbers - len(seen.numbers[0]) + 1
+        return (*held, seen.scores[player], seen.scores[1 - player], round_now)
 
     # Display
 

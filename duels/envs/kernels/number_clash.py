@@ -77,6 +77,7 @@ def observe(rules: Rules, state: Array, i: int, player: int, out: Array, s: int)
     bits.spread(state[i, LEFT + 1 - player], n, out, i, s, n)
     out[i, s, 2 * n] = state[i, SCORE + player]
     out[i, s, 2 * n + 1] = state[i, SCORE + 1 - player]
+    out[i, s, 2 * n + 2] = n - bits.count(state[i, LEFT]) + 1
 
 
 KERNEL = Kernel(
