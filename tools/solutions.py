@@ -100,7 +100,7 @@ def mirror(games: int) -> None:
 
 
 def respond(full: bool) -> None:
-    """Number Clash in full takes Python an hour a seat; with seven numbers, a minute."""
+    """Number Clash in full takes Python some minutes a seat; with seven numbers, seconds."""
     print("| game | seat | states met | gain of a best response |")
     print("|---|---|---|---|")
     clash = load("number-clash") if full else load("number-clash", numbers=7)

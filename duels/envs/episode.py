@@ -1,0 +1,135 @@
+"""One game from start to end: the referee of the environments, lean because it is stepped millions
+of times.
+
+It follows the rules as a `Match` does, with the same chance for the same seed, but keeps no record
+beyond what it is asked to keep. A lone sealed pick waits here, outside the state, unseen.
+
+>>> from duels.envs.coding import coding
+>>> from duels.games import load
+>>> episode = Episode(coding(load("number-clash")), seed=7)
+>>> episode.deciders
+(0, 1)
+>>> episode.pick(0, 6)
+>>> episode.deciders, episode.state.numbers[0][-1]
+((1,), 10)
+>>> episode.pick(1, 7)
+>>> episode.state.scores
+(1, 0)
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from duels.core.game import Event, Move, Outcome, Pick, Result
+from duels.core.match import TURN_LIMIT
+from duels.core.player import View
+from duels.core.show import player_name
+from duels.envs.coding import Coding, Key, Node
+from duels.envs.extras import Array
+
+REWARDS = {0: (1.0, -1.0), 1: (-1.0, 1.0), None: (0.0, 0.0)}  # by the winner
+
+
+class Episode:
+    """A game in progress. `result` says how it ended."""
+
+    def __init__(
+        self, coding: Coding, seed: int, turn_limit: int = TURN_LIMIT, keep: bool = False
+    ) -> None:
+        self.coding = coding
+        self.seed = seed
+        self.turn_limit = turn_limit
+        self.node = coding.start()
+        self.result: Result | None = None
+        self.deciders: tuple[int, ...] = ()  # whose pick is awaited
+        self.happened: list[tuple[Any, Event]] | None = [] if keep else None
+        self.entries = 0  # as many as a match's record would have
+        self._decisions = self._outcomes = 0
+        self._sealed: dict[int, int] = {}
+        self._settle(self.node)
+
+    # What anyone may ask.
+
+    @property
+    def state(self) -> Any:
+        return self.node.state
+
+    @property
+    def limited(self) -> bool:
+        """Whether the turn limit, and not the rules, ended it."""
+        return self.result is not None and self.result.by == "limit"
+
+    @property
+    def rewards(self) -> tuple[float, float]:
+        """1 for the winner and -1 for the loser, at the end only."""
+        return REWARDS[None if self.result is None else self.result.winner]
+
+    def mask(self, player: int) -> Array:
+        """Which actions a player may choose now; all 0 when no pick of theirs is awaited."""
+        return self.node.masks[player] if player in self.deciders else self.coding.nothing
+
+    def view(self, player: int) -> View:
+        """What a built-in opponent is given: needs what happened to have been kept."""
+        game = self.coding.game
+        assert self.happened is not None
+        history = tuple(game.seen(before, event, player) for before, event in self.happened)
+        options = self.node.options.get(player, ())
+        seen = game.observe(self.state, player)
+        return View(game, player, seen, history, options, None, self.entries)
+
+    # What a player may do.
+
+    def pick(self, player: int, action: int) -> None:
+        """A player's action. One that the mask forbids loses the game."""
+        node, deciders = self.node, self.deciders
+        move = self.coding.move(action)
+        if player not in deciders:
+            raise ValueError(f"no pick of {player_name(player)} is awaited")
+        if not node.masks[player][action]:
+            why = f"{player_name(player)} forfeits: {move} is not an option."
+            self._end(Result(1 - player, "forfeit", why))
+            return
+        if len(node.deciders) == 1:
+            self._play(int(action), (player, move))
+            return
+        self._sealed[player] = int(action)
+        self.deciders = tuple(other for other in deciders if other != player)
+        if not self.deciders:
+            one, two = self._sealed[0], self._sealed[1]
+            moves = self.coding.moves
+            self._play((one, two), (0, moves[one]), (1, moves[two]))
+
+    # Inside.
+
+    def _play(self, key: Key, *moves: tuple[int, Move]) -> None:
+        if self.happened is not None:
+            self.happened.append((self.state, Pick(moves)))
+        self._decisions += 1
+        self.entries += 1
+        self._settle(self.node.after(key, *[move for _, move in moves]))
+
+    def _settle(self, node: Node) -> None:
+        """Let chance act until somebody must choose or the game is over."""
+        while not node.deciders and node.over is None:
+            self._outcomes += 1
+            self.entries += 1
+            outcome = node.roll(self.seed, self._outcomes)
+            if self.happened is not None:
+                assert node.chance is not None
+                self.happened.append((node.state, Outcome(outcome, node.chance.by)))
+            node = node.after(outcome, outcome)
+        self.node = node
+        if node.over is not None:
+            self._end(Result(node.over.winner, "rules", node.over.reason))
+        elif self._decisions >= self.turn_limit:
+            self._end(Result(None, "limit", f"The turn limit of {self.turn_limit} is reached."))
+        else:
+            self.deciders = node.deciders
+            if self._sealed:
+                self._sealed = {}
+
+    def _end(self, result: Result) -> None:
+        self.result = result
+        self.deciders = ()
+        self._sealed = {}

@@ -1,0 +1,184 @@
+"""Gymnasium environments of every game: one agent against a built-in opponent.
+
+Importing this module registers them: `gymnasium.make("duels/FirewallBreach-v0")`, or without the
+import `gymnasium.make("duels.envs.gymnasium:duels/FirewallBreach-v0")`.
+
+>>> duel = gymnasium.make("duels/FirewallBreach-v0", opponent="greedy", seat=0)
+>>> observation, info = duel.reset(seed=3)
+>>> observation.tolist(), info["action_mask"].tolist()
+([10, 10, 1], [1, 1])
+>>> observation, reward, terminated, truncated, info = duel.step(1)
+>>> duel.unwrapped.move_name(1), reward, terminated
+('bypass', 0.0, False)
+"""
+
+from __future__ import annotations
+
+from random import Random
+from typing import Any
+
+from duels.core.errors import DuelsError, IllegalMove, OptionError, quote
+from duels.core.game import AnyGame, Move
+from duels.core.match import TURN_LIMIT
+from duels.core.player import Player
+from duels.envs.coding import NUMBER, TOP, coding
+from duels.envs.episode import Episode
+from duels.envs.extras import Array, need
+from duels.envs.naming import env_id
+from duels.envs.render import MODES, Screen
+from duels.games import catalogue, load
+from duels.players import make
+
+gymnasium: Any = need("gymnasium", extra="rl")
+
+SEATS = (0, 1, "random")
+ILLEGAL = ("forfeit", "raise")
+MOST_SKIPPED = 100
+
+
+class DuelEnv(gymnasium.Env):  # type: ignore[misc]
+    """One seat of a game. The opponent, and chance, play between two steps."""
+
+    metadata = {"render_modes": MODES, "render_fps": 1}
+
+    def __init__(
+        self,
+        game: str | AnyGame,
+        opponent: str = "greedy",
+        seat: int | str = 0,
+        *,
+        render_mode: str | None = None,
+        turn_limit: int = TURN_LIMIT,
+        illegal: str = "forfeit",
+        **options: object,
+    ) -> None:
+        if seat not in SEATS:
+            raise OptionError(f"seat takes 0, 1 or 'random'; got {quote(seat)}")
+        if illegal not in ILLEGAL:
+            raise OptionError(f"illegal takes {' or '.join(ILLEGAL)}; got {quote(illegal)}")
+        if render_mode not in (None, *MODES):
+            raise OptionError(f"render_mode takes {' or '.join(MODES)}; got {quote(render_mode)}")
+        make(opponent, 0, 1)  # an unknown name is refused here and not in the first episode
+        self.coding = coding(load(game, **options) if isinstance(game, str) else game)
+        self.game = self.coding.game
+        self.opponent = opponent
+        self.seat = seat
+        self.render_mode = render_mode
+        self.turn_limit = turn_limit
+        self.illegal = illegal
+        self.action_space = gymnasium.spaces.Discrete(len(self.coding.moves))
+        features = (len(self.coding.features),)
+        self.observation_space = gymnasium.spaces.Box(0, TOP, features, NUMBER)
+        self.player = 0  # the seat of this episode
+        self.episode: Episode | None = None
+        self._other: Player
+        self._screen = Screen()
+
+    # Names, for whoever reads a policy.
+
+    def move_name(self, action: int) -> Move:
+        """The move that an action stands for."""
+        return self.coding.move(action)
+
+    def feature_names(self) -> tuple[str, ...]:
+        """The names of an observation's numbers, in order."""
+        return self.coding.features
+
+    def action_masks(self) -> Array:
+        """Which actions are legal, as sb3-contrib's MaskablePPO asks for them."""
+        return self._playing().mask(self.player).astype(bool)
+
+    # What Gymnasium asks.
+
+    def reset(
+        self, *, seed: int | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[Array, dict[str, Any]]:
+        """With a seed, the episode is the match with that seed; those after follow from it.
+
+        A game that ends before the agent has a choice is no episode: `skipped` in the info lists
+        what such games brought, for whoever counts wins, and the next game is begun.
+        """
+        super().reset(seed=seed)
+        skipped: list[float] = []
+        self._begin(int(self.np_random.integers(2**63)) if seed is None else int(seed))
+        while self._playing().result is not None:
+            skipped.append(self._playing().rewards[self.player])
+            if len(skipped) > MOST_SKIPPED:
+                raise DuelsError("with these settings the agent never has a choice")
+            self._begin(int(self.np_random.integers(2**63)))
+        if self.render_mode == "human":
+            self.render()
+        return self._observation(), self._info() | {"skipped": skipped}
+
+    def step(self, action: int) -> tuple[Array, float, bool, bool, dict[str, Any]]:
+        episode = self._playing()
+        if episode.result is not None:
+            raise IllegalMove("the episode is over: call reset")
+        move = self.coding.move(action)
+        if self.illegal == "raise" and not episode.mask(self.player)[action]:
+            raise IllegalMove(f"{move} is not an option now")
+        episode.pick(self.player, action)
+        self._let_opponent_play()
+        if self.render_mode == "human":
+            self.render()
+        over, limited = episode.result is not None, episode.limited
+        reward = episode.rewards[self.player]
+        return self._observation(), reward, over and not limited, limited, self._info()
+
+    def render(self) -> str | None:
+        """The game's own words, as this seat's player reads them."""
+        if self.render_mode is None:
+            gymnasium.logger.warn("render() needs a render_mode: human or ansi")
+            return None
+        text = self._screen.text(self._playing(), viewer=self.player)
+        if self.render_mode == "ansi":
+            return text
+        print(text, end="")
+        return None
+
+    # Inside.
+
+    def _playing(self) -> Episode:
+        if self.episode is None:
+            raise IllegalMove("there is no episode yet: call reset")
+        return self.episode
+
+    def _begin(self, seed: int) -> None:
+        drawn = Random(f"{seed} seat").randrange(2)
+        self.player = drawn if self.seat == "random" else int(self.seat)
+        self._other = make(self.opponent, seed, 1 - self.player)
+        self.episode = Episode(self.coding, seed, self.turn_limit, keep=True)
+        self._screen = Screen()
+        self._let_opponent_play()
+
+    def _let_opponent_play(self) -> None:
+        """Until the agent must choose. In a sealed choice the opponent picks first, and unseen."""
+        episode, other = self._playing(), 1 - self.player
+        while other in episode.deciders:
+            move = self._other.choose(episode.view(other))
+            episode.pick(other, self.coding.index[move])
+
+    def _observation(self) -> Array:
+        return self._playing().node.observation(self.player)
+
+    def _info(self) -> dict[str, Any]:
+        episode = self._playing()
+        info: dict[str, Any] = {
+            "action_mask": episode.mask(self.player).copy(),
+            "seat": self.player,
+        }
+        if episode.result is not None:
+            info |= {"by": episode.result.by, "reason": episode.result.reason}
+            info["illegal"] = episode.result.by == "forfeit"
+        return info
+
+
+def register() -> None:
+    """Let `gymnasium.make("duels/...-v0")` find every game of the catalogue."""
+    for slug in catalogue():
+        if env_id(slug) not in gymnasium.registry:
+            place = "duels.envs.gymnasium:DuelEnv"
+            gymnasium.register(env_id(slug), entry_point=place, kwargs={"game": slug})
+
+
+register()

@@ -1,0 +1,214 @@
+"""OpenSpiel games: importing this registers `python_duels_...` for every game of the catalogue.
+
+A game's options are its parameters, and so is the turn limit.
+
+>>> game = pyspiel.load_game("python_duels_firewall_breach(strength=3/7,hit=5)")
+>>> state = game.new_initial_state()
+>>> [state.action_to_string(action) for action in state.legal_actions()]
+['attack', 'bypass']
+>>> state.apply_action(0)
+>>> state.is_chance_node(), len(state.chance_outcomes())
+(True, 6)
+"""
+
+from __future__ import annotations
+
+from random import Random
+from typing import Any, ClassVar
+
+from duels.core.errors import IllegalMove
+from duels.core.game import AnyGame
+from duels.core.match import TURN_LIMIT
+from duels.core.options import Option
+from duels.envs.coding import Coding, coding
+from duels.envs.extras import need
+from duels.envs.naming import spiel_name
+from duels.envs.observer import Observer
+from duels.envs.position import Kind, begin, kind, resample
+from duels.games import catalogue, load
+
+pyspiel: Any = need("pyspiel", extra="openspiel")
+
+TYPE = pyspiel.GameType
+PLAYER = pyspiel.PlayerId
+RETURNS = {0: [1.0, -1.0], 1: [-1.0, 1.0], None: [0.0, 0.0]}  # by the winner
+LIMIT = "turn_limit"
+
+
+def parameter(option: Option[Any]) -> bool | int | str:
+    """An option's default as an OpenSpiel parameter: numbers as numbers, pairs as `10/10`."""
+    value = option.default
+    if isinstance(value, bool):
+        return value
+    if isinstance(value, tuple):
+        return "/".join(map(str, value))
+    text = option.show(value)
+    return int(text) if text.isdigit() else text
+
+
+def game_type(game: AnyGame, found: Kind) -> Any:
+    options = type(game).options()
+    return TYPE(
+        short_name=spiel_name(game.slug),
+        long_name=game.title,
+        dynamics=TYPE.Dynamics.SIMULTANEOUS if found.sealed else TYPE.Dynamics.SEQUENTIAL,
+        chance_mode=(
+            TYPE.ChanceMode.EXPLICIT_STOCHASTIC if found.chance else TYPE.ChanceMode.DETERMINISTIC
+        ),
+        information=(
+            TYPE.Information.IMPERFECT_INFORMATION
+            if game.private
+            else TYPE.Information.PERFECT_INFORMATION
+        ),
+        utility=TYPE.Utility.ZERO_SUM,
+        reward_model=TYPE.RewardModel.TERMINAL,
+        max_num_players=2,
+        min_num_players=2,
+        provides_information_state_string=True,
+        provides_information_state_tensor=True,
+        provides_observation_string=True,
+        provides_observation_tensor=True,
+        provides_factored_observation_string=True,
+        parameter_specification={
+            **{name: parameter(option) for name, option in options.items()},
+            LIMIT: TURN_LIMIT,
+        },
+    )
+
+
+class SpielGame(pyspiel.Game):  # type: ignore[misc]
+    """Any game of the catalogue, with its options; a class for each says which."""
+
+    slug: ClassVar[str]
+
+    def __init__(self, parameters: dict[str, Any]) -> None:
+        options = {
+            name: value if isinstance(value, bool) else str(value)
+            for name, value in parameters.items()
+            if name != LIMIT
+        }
+        rules = load(self.slug, **options)
+        found = kind(rules)
+        limit = int(parameters.get(LIMIT, TURN_LIMIT))
+        self.coding: Coding = coding(rules)
+        self.chance_most = found.dealt + found.between * limit
+        self.slots = limit * (2 if found.sealed else 1) + self.chance_most
+        self.root = begin(self.coding, limit)
+        info = pyspiel.GameInfo(
+            num_distinct_actions=len(self.coding.moves),
+            max_chance_outcomes=found.outcomes,
+            num_players=2,
+            min_utility=-1.0,
+            max_utility=1.0,
+            utility_sum=0.0,
+            max_game_length=limit,
+        )
+        super().__init__(game_type(rules, found), info, parameters)
+
+    def new_initial_state(self) -> SpielState:
+        return SpielState(self)
+
+    def max_chance_nodes_in_history(self) -> int:
+        return self.chance_most
+
+    def make_py_observer(self, iig_obs_type: Any = None, params: Any = None) -> Observer:
+        if params:
+            raise ValueError(f"observations take no parameters; got {params}")
+        usual = pyspiel.IIGObservationType(perfect_recall=False)
+        return Observer(self.coding, self.slots, iig_obs_type or usual)
+
+
+class SpielState(pyspiel.State):  # type: ignore[misc]
+    """A position. It is never changed but replaced, so that a clone copies one reference."""
+
+    def __init__(self, game: SpielGame) -> None:
+        super().__init__(game)
+        self.position = game.root
+
+    # What happens next.
+
+    def current_player(self) -> Any:
+        position = self.position
+        if position.terminal:
+            return PLAYER.TERMINAL
+        deciders = position.node.deciders
+        if len(deciders) == 1:
+            return deciders[0]
+        return PLAYER.SIMULTANEOUS if deciders else PLAYER.CHANCE
+
+    def is_terminal(self) -> bool:
+        return self.position.terminal
+
+    def returns(self) -> list[float]:
+        return RETURNS[self.position.winner]
+
+    def _legal_actions(self, player: int) -> list[int]:
+        return self.position.node.actions(player)
+
+    def chance_outcomes(self) -> list[tuple[int, float]]:
+        tickets = self.position.node.tickets
+        if tickets is None:
+            raise IllegalMove("nothing is left to chance here")
+        return tickets.numbered()
+
+    def _action_to_string(self, player: int, action: int) -> str:
+        if player == PLAYER.CHANCE:
+            return self._outcome(action)
+        return self.position.node.coding.move(action)
+
+    def _outcome(self, action: int) -> str:
+        tickets = self.position.node.tickets
+        assert tickets is not None
+        return tickets.outcomes[action]
+
+    # What somebody does.
+
+    def _apply_action(self, action: int) -> None:
+        position = self.position
+        if position.node.chance is not None:
+            self.position = position.after(self._outcome(action))
+            return
+        if not position.node.masks[position.node.deciders[0]][action]:
+            raise IllegalMove(f"{position.node.coding.move(action)} is not an option")
+        self.position = position.after(action)
+
+    def _apply_actions(self, actions: list[int]) -> None:
+        position = self.position
+        one, two = actions
+        masks = position.node.masks
+        if not (masks[0][one] and masks[1][two]):
+            raise IllegalMove(f"{actions} are not both options")
+        self.position = position.after((one, two))
+
+    def resample_from_infostate(self, player: int, sampler: Any) -> SpielState:
+        """Another state that the player cannot tell from this one, for OpenSpiel's ISMCTS."""
+        state: SpielState = self.get_game().new_initial_state()
+        for step in resample(self.position, player, Random(str(sampler()))).path():
+            if isinstance(step.key, tuple):
+                state.apply_actions(list(step.key))
+            elif isinstance(step.key, int):
+                state.apply_action(step.key)
+            else:
+                tickets = state.position.node.tickets
+                assert tickets is not None
+                state.apply_action(tickets.outcomes.index(step.key))
+        return state
+
+    def __str__(self) -> str:
+        """Everything, secrets included: for debugging."""
+        return str(self.position.node.state)
+
+
+def register() -> None:
+    """Tell OpenSpiel of every game of the catalogue, once."""
+    known = set(pyspiel.registered_names())
+    for slug in catalogue():
+        if spiel_name(slug) not in known:
+            game = load(slug)
+            # OpenSpiel outlives the interpreter and may not be the last to hold what it was given;
+            # a class has other holders.
+            made = type(type(game).__name__, (SpielGame,), {"slug": slug})
+            pyspiel.register_game(game_type(game, kind(game)), made)
+
+
+register()

@@ -1,0 +1,272 @@
+"""PettingZoo environments of every game: one agent after the other, or both at once where choices
+are sealed.
+
+>>> zoo = env("digit-duel", life="9/10")
+>>> zoo.reset(seed=3)
+>>> zoo.agent_selection, zoo.unwrapped.move_name(6)
+('player_1', '7')
+>>> observation, reward, terminated, truncated, info = zoo.last()
+>>> observation["action_mask"].tolist()
+[1, 1, 1, 1, 1, 1, 1, 1, 1]
+>>> zoo.step(6)
+>>> zoo.agent_selection
+'player_2'
+"""
+
+from __future__ import annotations
+
+from random import Random
+from typing import Any
+
+from duels.core.chance import new_seed
+from duels.core.errors import DuelsError, IllegalMove, OptionError, quote
+from duels.core.game import AnyGame, Move
+from duels.core.match import TURN_LIMIT
+from duels.envs.coding import NUMBER, TOP, coding, np
+from duels.envs.episode import Episode
+from duels.envs.extras import need
+from duels.envs.naming import env_id
+from duels.envs.render import MODES, Screen
+from duels.games import catalogue, load
+
+pettingzoo: Any = need("pettingzoo", extra="rl")
+spaces: Any = need("gymnasium.spaces", extra="rl")
+wrappers: Any = need("pettingzoo.utils.wrappers", extra="rl")
+
+AGENTS = ("player_1", "player_2")
+SEAT = {agent: seat for seat, agent in enumerate(AGENTS)}
+ILLEGAL = ("forfeit", "raise")
+
+
+class _Duel:
+    """What both kinds of environment share: spaces, seeds, names and the screen."""
+
+    metadata: dict[str, Any]
+
+    def __init__(
+        self,
+        game: str | AnyGame,
+        *,
+        render_mode: str | None = None,
+        turn_limit: int = TURN_LIMIT,
+        illegal: str = "forfeit",
+        **options: object,
+    ) -> None:
+        super().__init__()
+        if render_mode not in (None, *MODES):
+            raise OptionError(f"render_mode takes {' or '.join(MODES)}; got {quote(render_mode)}")
+        if illegal not in ILLEGAL:
+            raise OptionError(f"illegal takes {' or '.join(ILLEGAL)}; got {quote(illegal)}")
+        self.coding = coding(load(game, **options) if isinstance(game, str) else game)
+        self.game = self.coding.game
+        self.render_mode = render_mode
+        self.turn_limit = turn_limit
+        self.illegal = illegal
+        self.possible_agents = list(AGENTS)
+        self.metadata = {
+            "name": f"duels_{self.game.slug.replace('-', '_')}_v0",
+            "render_modes": MODES,
+            "render_fps": 1,
+            "is_parallelizable": False,
+        }
+        moves, features = (len(self.coding.moves),), (len(self.coding.features),)
+        self.action_spaces = {agent: spaces.Discrete(moves[0]) for agent in AGENTS}
+        self.observation_spaces = {
+            agent: spaces.Dict(
+                observation=spaces.Box(0, TOP, features, NUMBER),
+                action_mask=spaces.Box(0, 1, moves, np.int8),
+            )
+            for agent in AGENTS
+        }
+        self._seeds: Random | None = None
+        self._screen = Screen()
+
+    # Names, for whoever reads a policy.
+
+    def move_name(self, action: int) -> Move:
+        """The move that an action stands for."""
+        return self.coding.move(action)
+
+    def feature_names(self) -> tuple[str, ...]:
+        """The names of an observation's numbers, in order."""
+        return self.coding.features
+
+    # What PettingZoo asks of both kinds.
+
+    def observation_space(self, agent: str) -> Any:
+        return self.observation_spaces[agent]
+
+    def action_space(self, agent: str) -> Any:
+        return self.action_spaces[agent]
+
+    def observe(self, agent: str) -> dict[str, Any]:
+        """What an agent may know, and what it may do; it may do nothing out of turn."""
+        episode, seat = self.episode, SEAT[agent]
+        mask = episode.mask(seat).copy()
+        return {"observation": episode.node.observation(seat), "action_mask": mask}
+
+    def render(self) -> str | None:
+        """The game's own words, as a spectator reads them: no hand is shown."""
+        if self.render_mode is None:
+            need("gymnasium", extra="rl").logger.warn("render() needs a render_mode: human or ansi")
+            return None
+        text = self._screen.text(self.episode, viewer=None)
+        if self.render_mode == "ansi":
+            return text
+        print(text, end="")
+        return None
+
+    def close(self) -> None:
+        """There is nothing to release."""
+
+    # Inside.
+
+    def _begin(self, seed: int | None) -> None:
+        """The first episode of a seed is the match with that seed; those after follow from it."""
+        if seed is not None:
+            self._seeds = Random(seed)
+        elif self._seeds is None:
+            self._seeds = Random(seed := new_seed())
+        else:
+            seed = self._seeds.getrandbits(63)
+        keep = self.render_mode is not None
+        self.episode = Episode(self.coding, int(seed), self.turn_limit, keep)
+        self._screen = Screen()
+        self.agents = list(AGENTS)
+
+    def _pick(self, seat: int, action: int) -> None:
+        if self.illegal == "raise":
+            move = self.coding.move(action)
+            if not self.episode.mask(seat)[action]:
+                raise IllegalMove(f"{move} is not an option now")
+        self.episode.pick(seat, action)
+
+
+class raw_env(_Duel, pettingzoo.AECEnv):  # type: ignore[misc]  # noqa: N801
+    """One agent after the other. Of a sealed choice the lower seat's pick comes first, unseen."""
+
+    def reset(self, seed: int | None = None, options: dict[str, Any] | None = None) -> None:
+        self._begin(seed)
+        self.rewards = dict.fromkeys(AGENTS, 0.0)
+        self._cumulative_rewards = dict.fromkeys(AGENTS, 0.0)
+        self.terminations = dict.fromkeys(AGENTS, False)
+        self.truncations = dict.fromkeys(AGENTS, False)
+        self.infos: dict[str, dict[str, Any]] = {agent: {} for agent in AGENTS}
+        self._select()
+
+    def step(self, action: int | None) -> None:
+        agent = self.agent_selection
+        if self.terminations[agent] or self.truncations[agent]:
+            self._was_dead_step(action)
+            return
+        self._pick(SEAT[agent], action)  # type: ignore[arg-type]
+        # Rewards come at the end only, so until then there is nothing to clear or to add up.
+        self._select()
+        if self.render_mode == "human":
+            self.render()
+
+    def _select(self) -> None:
+        episode = self.episode
+        if episode.result is None:
+            self.agent_selection = AGENTS[episode.deciders[0]]
+            return
+        self.rewards = dict(zip(AGENTS, episode.rewards, strict=True))
+        self._cumulative_rewards = dict(self.rewards)
+        self.terminations = dict.fromkeys(AGENTS, not episode.limited)
+        self.truncations = dict.fromkeys(AGENTS, episode.limited)
+        self.infos = {agent: _ending(episode, seat) for agent, seat in SEAT.items()}
+        self.agent_selection = AGENTS[0]
+
+
+class parallel_env(_Duel, pettingzoo.ParallelEnv):  # type: ignore[misc]  # noqa: N801
+    """Both agents at once, for games in which every choice is sealed."""
+
+    def __init__(self, game: str | AnyGame, **settings: Any) -> None:
+        super().__init__(game, **settings)
+        self.metadata["is_parallelizable"] = True
+        if len(Episode(self.coding, seed=0).deciders) != 2:
+            raise DuelsError(f"in {self.game.slug} players take turns: use env, not parallel_env")
+
+    def reset(
+        self, seed: int | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[dict[str, Any], dict[str, Any]]:
+        self._begin(seed)
+        return self._observations(), {agent: {} for agent in AGENTS}
+
+    def step(
+        self, actions: dict[str, int]
+    ) -> tuple[dict[str, Any], dict[str, float], dict[str, bool], dict[str, bool], dict[str, Any]]:
+        if not self.agents:
+            return {}, {}, {}, {}, {}
+        for seat in self.episode.deciders:
+            if self.episode.result is None:
+                self._pick(seat, actions[AGENTS[seat]])
+        episode = self.episode
+        over = episode.result is not None
+        infos = {agent: _ending(episode, seat) if over else {} for agent, seat in SEAT.items()}
+        if self.render_mode == "human":
+            self.render()
+        if over:
+            self.agents = []
+        return (
+            self._observations(),
+            dict(zip(AGENTS, episode.rewards, strict=True)),
+            dict.fromkeys(AGENTS, over and not episode.limited),
+            dict.fromkeys(AGENTS, episode.limited),
+            infos,
+        )
+
+    def _observations(self) -> dict[str, Any]:
+        return {agent: self.observe(agent) for agent in AGENTS}
+
+
+def _ending(episode: Episode, seat: int) -> dict[str, Any]:
+    """How it ended, for an agent's info; `illegal` marks the agent who forfeited."""
+    assert episode.result is not None
+    info: dict[str, Any] = {"by": episode.result.by, "reason": episode.result.reason}
+    if episode.result.by == "forfeit" and episode.result.winner != seat:
+        info["illegal"] = True
+    return info
+
+
+class Guard(wrappers.OrderEnforcingWrapper):  # type: ignore[misc]
+    """PettingZoo's guard against calls in the wrong order, with a short way to what is read often.
+
+    Its own way is an attribute lookup that fails and starts again, several times a step. Illegal
+    actions and indices out of range need no wrapper: the environment itself sees to them.
+    """
+
+    agent_selection = property(lambda self: self.env.agent_selection)
+    agents = property(lambda self: self.env.agents)
+    rewards = property(lambda self: self.env.rewards)
+    terminations = property(lambda self: self.env.terminations)
+    truncations = property(lambda self: self.env.truncations)
+    infos = property(lambda self: self.env.infos)
+    _cumulative_rewards = property(lambda self: self.env._cumulative_rewards)
+
+    def step(self, action: int | None) -> None:
+        if self._has_reset and self.env.agents:
+            self._has_updated = True
+            self.env.step(action)
+        else:
+            super().step(action)
+
+    def last(self, observe: bool = True) -> Any:
+        return self.env.last(observe) if self._has_reset else super().last(observe)
+
+
+def env(game: str | AnyGame, **settings: Any) -> Any:
+    """The environment to train in: `raw_env`, guarded against calls in the wrong order."""
+    return Guard(raw_env(game, **settings))
+
+
+def register() -> None:
+    """Let `pettingzoo.make("aec", "duels/...-v0")` find every game of the catalogue."""
+    for slug in catalogue():
+        if env_id(slug) not in pettingzoo.aec_registry:
+            place, which = "duels.envs.pettingzoo:env", {"game": slug}
+            pettingzoo.register("aec", env_id(slug), entry_point=place, kwargs=which)
+
+
+if hasattr(pettingzoo, "register"):  # older releases have no registry
+    register()

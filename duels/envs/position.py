@@ -1,0 +1,225 @@
+"""A position with its past, never changed and so shared by all copies: what a cloned state holds.
+
+What a player knows is the list of events as that player saw them. It is told as text once for each
+position and handed on to those after it.
+
+>>> from duels.envs.coding import coding
+>>> from duels.games import load
+>>> game = load("cipher-siege")
+>>> dealt = begin(coding(game), limit=500).after("4").after("2")
+>>> dealt.known(0), dealt.known(1), dealt.known(None)
+('chance 1:4; chance 2:?', 'chance 1:?; chance 2:2', 'chance 1:?; chance 2:?')
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import lru_cache
+from random import Random
+from typing import Any, NamedTuple
+
+from duels.core.game import AnyGame, Event, Outcome, Pick
+from duels.envs.coding import Coding, Key, Node, coding
+
+PROBES = 40  # random games played to learn what kind of game it is
+PROBE_LENGTH = 200  # choices of each
+ATTEMPTS = 200  # to imagine what a player cannot see
+
+
+class Position:
+    """Where a game stands after a list of events."""
+
+    __slots__ = (
+        "_seen",
+        "_texts",
+        "before",
+        "decisions",
+        "key",
+        "length",
+        "limit",
+        "node",
+        "terminal",
+    )
+
+    def __init__(self, node: Node, limit: int, before: Position | None, key: Key) -> None:
+        self.node, self.limit, self.before, self.key = node, limit, before, key
+        if before is None:
+            self.decisions = self.length = 0
+        else:
+            self.length = before.length + 1
+            self.decisions = before.decisions + (not isinstance(key, str))
+        if node.deciders:
+            self.terminal = self.decisions >= limit
+        else:
+            self.terminal = node.over is not None
+        self._seen: dict[int | None, Event] | None = None
+        self._texts: dict[int | None, str] | None = None
+
+    def after(self, key: Key) -> Position:
+        """The position after an action, a sealed pair of them, or a chance outcome."""
+        if isinstance(key, str):
+            node = self.node.after(key, key)
+        else:
+            moves = self.node.coding.moves
+            picks = (moves[key],) if isinstance(key, int) else (moves[key[0]], moves[key[1]])
+            node = self.node.after(key, *picks)
+        return Position(node, self.limit, self, key)
+
+    @property
+    def winner(self) -> int | None:
+        return None if self.node.over is None else self.node.over.winner
+
+    def event(self) -> tuple[Any, Event]:
+        """What happened last, and the state it happened in."""
+        assert self.before is not None
+        node, key = self.before.node, self.key
+        if isinstance(key, str):
+            assert node.chance is not None
+            return node.state, Outcome(key, node.chance.by)
+        keys = key if isinstance(key, tuple) else (key,)
+        moves = node.coding.moves
+        players = sorted(node.deciders)
+        return node.state, Pick(tuple((p, moves[k]) for p, k in zip(players, keys, strict=True)))
+
+    def seen(self, viewer: int | None) -> Event:
+        """What happened last, as a viewer saw it."""
+        if self._seen is None:
+            self._seen = {}
+        found = self._seen.get(viewer)
+        if found is None:
+            state, event = self.event()
+            found = self._seen[viewer] = self.node.coding.game.seen(state, event, viewer)
+        return found
+
+    def known(self, viewer: int | None) -> str:
+        """All that has happened, as a viewer saw it."""
+        text = self._told(viewer)
+        if text is None:
+            text = ""
+            for position in self.path():  # without recursion: games may be long
+                told = position._told(viewer)
+                if told is None:
+                    line = "; ".join(
+                        f"{who}:{what}" for who, what in told_as(position.seen(viewer))
+                    )
+                    told = f"{text}; {line}" if text else line
+                    position._texts = {**(position._texts or {}), viewer: told}
+                text = told
+        return text
+
+    def _told(self, viewer: int | None) -> str | None:
+        return None if self._texts is None else self._texts.get(viewer)
+
+    def path(self) -> list[Position]:
+        """Every position after the first, up to this one."""
+        found: list[Position] = []
+        position = self
+        while position.before is not None:
+            found.append(position)
+            position = position.before
+        return found[::-1]
+
+    # A copy is the thing itself; a pickle is the list of events.
+
+    def __deepcopy__(self, memo: object) -> Position:
+        return self
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return replay, (self.node.coding, self.limit, [p.key for p in self.path()])
+
+
+def begin(coding: Coding, limit: int) -> Position:
+    return Position(coding.start(), limit, None, "")
+
+
+def replay(coding: Coding, limit: int, keys: list[Key]) -> Position:
+    position = begin(coding, limit)
+    for key in keys:
+        position = position.after(key)
+    return position
+
+
+def told_as(event: Event) -> Iterator[tuple[str, str]]:
+    """An event as pairs of who and what: "1", "2" for players, "chance 1" for their luck."""
+    if isinstance(event, Outcome):
+        yield "chance" if event.by is None else f"chance {event.by + 1}", event.outcome
+    else:
+        for player, move in event.moves:
+            yield str(player + 1), move
+
+
+def children(position: Position, randomness: Random) -> list[Position]:
+    """Every position one event later, in random order: chance by its odds, moves evenly."""
+    node = position.node
+    if node.chance is not None:
+        odds = node.chance.odds
+        # Exponential races: the order of a draw without replacement, by the odds.
+        keys: list[Any] = sorted(odds, key=lambda o: randomness.expovariate(float(odds[o])))
+    elif len(node.deciders) == 2:
+        keys = [(one, two) for one in node.actions(0) for two in node.actions(1)]
+        randomness.shuffle(keys)
+    else:
+        keys = list(node.actions(node.deciders[0]))
+        randomness.shuffle(keys)
+    return [position.after(key) for key in keys]
+
+
+def lookalikes(
+    position: Position, step: Position, player: int, randomness: Random
+) -> list[Position]:
+    """The ways on from a position that a player cannot tell from a step taken elsewhere."""
+    wanted = step.seen(player)
+    return [child for child in children(position, randomness) if child.seen(player) == wanted]
+
+
+def resample(position: Position, player: int, randomness: Random) -> Position:
+    """Another position that a player cannot tell from this one, true or not.
+
+    A random search with backtracking. One that gets lost among cards that were drawn unseen and
+    played later starts again, which ends sooner than seeing it through.
+    """
+    path = position.path()
+    for attempt in range(1, ATTEMPTS + 1):
+        work = [begin(position.node.coding, position.limit)]
+        for _ in range(attempt * (20 + len(path))):
+            if not work:
+                break
+            tried = work.pop()
+            if tried.length == len(path):
+                return tried
+            work += reversed(lookalikes(tried, path[tried.length], player, randomness))
+    raise RuntimeError(f"no position that looks the same was found in {ATTEMPTS} attempts")
+
+
+class Kind(NamedTuple):
+    """What kind of game it is, as far as random play can tell."""
+
+    sealed: bool  # every choice is made by both at once
+    chance: bool
+    outcomes: int  # the most there are at a roll, draw or deal
+    dealt: int  # chance events before the first choice
+    between: int  # the most chance events between two choices
+
+
+@lru_cache(maxsize=256)
+def kind(game: AnyGame) -> Kind:
+    """Play some games at random. The same game always gets the same answer."""
+    randomness = Random(game.slug)
+    sealed, outcomes, dealt, between = True, 0, 0, 0
+    for _ in range(PROBES):
+        position = begin(coding(game), PROBE_LENGTH)
+        run = 0
+        while not position.terminal:
+            node = position.node
+            if node.chance is not None:
+                run += 1
+                outcomes = max(outcomes, len(node.chance.odds))
+            else:
+                sealed = sealed and len(node.deciders) == 2
+                dealt, between = (run, between) if not position.decisions else (
+                    dealt, max(between, run)
+                )  # fmt: skip
+                run = 0
+            position = children(position, randomness)[0]
+        between = max(between, run)
+    return Kind(sealed, outcomes > 0, outcomes, dealt, between)

@@ -1,0 +1,218 @@
+"""OpenSpiel's own tests over every variant, and its integration tests' cases over small ones."""
+
+from __future__ import annotations
+
+import copy
+import importlib
+import pickle
+import subprocess
+import sys
+import unittest
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import pytest
+
+from duels.core.errors import IllegalMove
+from duels.core.game import AnyGame
+from duels.games import BUILT_IN, load
+from tests.variants import VARIANTS, name
+
+pyspiel: Any = pytest.importorskip(
+    "pyspiel", reason="needs the extra: pip install 'duels[openspiel]'"
+)
+spiel: Any = importlib.import_module("duels.envs.openspiel")
+positions: Any = importlib.import_module("duels.envs.position")
+TYPE = pyspiel.GameType
+
+# Small enough to walk the whole tree; with its chance, playable and terminal states and its
+# information states as first counted, so that a change of rules shows.
+SMALL = {
+    "python_duels_firewall_breach(strength=2/2,turn_limit=4)": ((81, 81, 487), 81),
+    "turn_based_simultaneous_game(game=python_duels_number_clash(numbers=3,points=2))": (
+        (0, 79, 36), 68,
+    ),
+    "python_duels_cipher_siege(integrity=3/3,values=2,copies=2,hand=1,limit=2,turn_limit=3)": (
+        (1417, 255, 1409), 177,
+    ),
+    "python_duels_cipher_siege(integrity=3/3,values=2,copies=2,hand=1,limit=2,turn_limit=3,"
+    "swap=chosen)": ((536, 203, 819), 109),
+    "python_duels_digit_duel(digits=3,life=2/2)": ((0, 86, 33), 86),
+    "turn_based_simultaneous_game(game=python_duels_digit_duel(digits=3,life=2/2,hidden=True))": (
+        (0, 86, 33), 76,
+    ),
+    "python_duels_number_wars(lp=4/4,numbers=2,turn_limit=8)": ((0, 79, 80), 79),
+}  # fmt: skip
+
+
+def spiel_text(game: AnyGame) -> str:
+    """How OpenSpiel is asked for a variant."""
+    values = {
+        key: "/".join(map(str, value)) if isinstance(value, tuple) else
+        str(value) if isinstance(value, bool) else game.settings()[key]
+        for key, value in ((key, game.__dict__[key]) for key in game.options())
+    }  # fmt: skip
+    given = ",".join(f"{key}={value}" for key, value in values.items())
+    return f"python_duels_{game.slug.replace('-', '_')}({given})"
+
+
+@pytest.mark.parametrize("game", VARIANTS, ids=name)
+def test_openspiels_own_random_simulation(game: AnyGame) -> None:
+    """It writes and reads the state at every step, so the longest variants are cut short."""
+    made = pyspiel.load_game(spiel_text(game).replace(")", ",turn_limit=80)"))
+    assert made.coding.game == game
+    pyspiel.random_sim_test(made, num_sims=2, serialize=True, verbose=False)
+
+
+@pytest.mark.parametrize("text", SMALL)
+def test_openspiels_integration_tests_on_whole_trees(text: str) -> None:
+    api = importlib.import_module("open_spiel.integration_tests.api_test")
+    states, known = SMALL[text]
+    api.TOTAL_NUM_STATES[text] = states
+    api.PERFECT_RECALL_NUM_STATES[text] = known
+    run(api.EnforceAPIOnFullTreeBase, text)
+
+
+@pytest.mark.parametrize("slug", BUILT_IN)
+def test_openspiels_integration_tests_on_sampled_states(slug: str) -> None:
+    api = importlib.import_module("open_spiel.integration_tests.api_test")
+    run(api.EnforceAPIOnPartialTreeBase, spiel_text(load(slug)))
+
+
+def run(base: Any, text: str) -> None:
+    case = type("Case", (base,), {"game": pyspiel.load_game(text), "game_name": text})
+    result = unittest.TestResult()
+    unittest.TestLoader().loadTestsFromTestCase(case).run(result)
+    assert result.testsRun >= 5
+    assert [*result.errors, *result.failures] == []
+
+
+def test_perfect_recall_is_really_looked_at() -> None:
+    """A game whose information states forget is caught by OpenSpiel's own check."""
+    api = importlib.import_module("open_spiel.integration_tests.api_test")
+    game = pyspiel.load_game("python_duels_firewall_breach(strength=2/2,turn_limit=4)")
+    forgetful = pytest.MonkeyPatch()
+    forgetful.setattr(positions.Position, "known", lambda self, viewer: str(self.node.state))
+    with forgetful.context(), pytest.raises(AssertionError, match="2 history"):
+        api._assert_is_perfect_recall(game)
+    forgetful.undo()
+    assert api._assert_is_perfect_recall(game)
+
+
+@pytest.mark.parametrize(
+    ("text", "sealed", "chance", "hidden"),
+    [
+        ("python_duels_firewall_breach", False, True, False),
+        ("python_duels_number_clash", True, False, False),
+        ("python_duels_cipher_siege", False, True, True),
+        ("python_duels_digit_duel", False, False, False),
+        ("python_duels_digit_duel(hidden=True)", True, False, False),
+        ("python_duels_number_wars", False, False, False),
+    ],
+)
+def test_types(text: str, sealed: bool, chance: bool, hidden: bool) -> None:
+    found = pyspiel.load_game(text).get_type()
+    assert (found.dynamics == TYPE.Dynamics.SIMULTANEOUS) is sealed
+    assert (found.chance_mode == TYPE.ChanceMode.EXPLICIT_STOCHASTIC) is chance
+    assert (found.information == TYPE.Information.IMPERFECT_INFORMATION) is hidden
+    assert found.utility == TYPE.Utility.ZERO_SUM
+    assert found.reward_model == TYPE.RewardModel.TERMINAL
+
+
+@pytest.mark.parametrize("game", VARIANTS, ids=name)
+def test_states_follow_the_rules(game: AnyGame) -> None:
+    """Legal actions, odds, states and returns against the pure rules, to the end of a game."""
+    randomness = Random(name(game))
+    state = pyspiel.load_game(spiel_text(game)).new_initial_state()
+    pure, moves = game.start(), game.moves()
+    for _ in range(300):
+        turn: Any = game.turn(pure)
+        assert str(state) == str(pure)
+        if state.is_terminal():
+            break
+        if state.is_chance_node():
+            odds = dict(state.chance_outcomes())
+            assert list(odds.values()) == [float(odd) for odd in turn.odds.values()]
+            action = randomness.choice(list(odds))
+            assert state.action_to_string(action) == list(turn.odds)[action]
+            pure = game.play(pure, list(turn.odds)[action])
+            state.apply_action(action)
+            continue
+        picks = []
+        for player in sorted(turn.options):
+            legal = state.legal_actions(player)
+            assert legal == sorted(legal)
+            assert sorted(moves[a] for a in legal) == sorted(turn.options[player])
+            picks.append(randomness.choice(legal))
+        pure = game.play(pure, *(moves[pick] for pick in picks))
+        if len(picks) == 2:
+            state.apply_actions(picks)
+        else:
+            state.apply_action(picks[0])
+    if state.is_terminal():
+        winner = game.turn(pure).winner  # type: ignore[union-attr]
+        assert state.returns() == [0.0, 0.0] if winner is None else state.returns()[winner] == 1.0
+        assert sum(state.returns()) == 0.0
+
+
+def played(text: str, steps: int) -> Any:
+    randomness, state = Random(text), pyspiel.load_game(text).new_initial_state()
+    for _ in range(steps):
+        if not state.is_terminal():
+            state.apply_action(randomness.choice(state.legal_actions()))
+    return state
+
+
+def test_clones_share_the_past_and_part_ways() -> None:
+    state = played("python_duels_cipher_siege", 11)
+    other = state.clone()
+    assert other.position is state.position  # nothing was copied
+    other.apply_action(other.legal_actions()[0])
+    assert str(other) != str(state)
+    assert copy.deepcopy(state).history() == state.history()
+    assert str(pickle.loads(pickle.dumps(state))) == str(state)
+
+
+def test_long_games_are_pickled_and_told() -> None:
+    state = played("python_duels_firewall_breach(strength=999/999)", 900)
+    _, again = pyspiel.deserialize_game_and_state(
+        pyspiel.serialize_game_and_state(state.get_game(), state)
+    )
+    assert again.information_state_string(1) == state.information_state_string(1)
+
+
+@pytest.mark.parametrize("swap", ["random", "chosen"])
+def test_states_a_player_cannot_tell_apart_have_one_information_state(swap: str) -> None:
+    different = 0
+    for steps in range(7, 22, 2):
+        state = played(f"python_duels_cipher_siege(swap={swap},turn_limit={100 + steps})", steps)
+        for player in (0, 1):
+            other = state.resample_from_infostate(player, Random(steps).random)
+            different += str(other) != str(state)
+            for ask in ("information_state_string", "information_state_tensor",
+                        "observation_string", "observation_tensor"):  # fmt: skip
+                assert getattr(other, ask)(player) == getattr(state, ask)(player)
+            assert other.legal_actions(player) == state.legal_actions(player) or (
+                state.is_chance_node()
+            )
+    assert different
+
+
+def test_what_is_not_an_option_is_refused() -> None:
+    state = played("python_duels_cipher_siege", 7)
+    illegal = next(a for a in range(441) if a not in state.legal_actions())
+    with pytest.raises(IllegalMove, match="not an option"):
+        state.apply_action(illegal)
+
+
+def test_a_program_that_used_a_game_ends_well() -> None:
+    """OpenSpiel's registry outlives the interpreter; what it holds must not crash the exit."""
+    script = (
+        "import pyspiel, duels.envs.openspiel\n"
+        "state = pyspiel.load_game('python_duels_number_clash').new_initial_state()\n"
+        "state.apply_actions([1, 2])\n"
+    )
+    root = Path(__file__).parents[2]
+    done = subprocess.run([sys.executable, "-c", script], cwd=root, capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (0, "")
