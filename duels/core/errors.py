@@ -33,6 +33,10 @@ class UnknownName(DuelsError, LookupError):
     """A game or an opponent that is not in the catalogue."""
 
 
+class MissingExtra(DuelsError, ModuleNotFoundError):
+    """Something optional is not installed; the message names the extra that brings it."""
+
+
 def quote(text: object) -> str:
     """Show what someone typed, safely and briefly, whatever it was.
 

@@ -4,7 +4,7 @@
 2
 >>> need("a_library_nobody_has", extra="rl")
 Traceback (most recent call last):
-duels.envs.extras.MissingExtra: a_library_nobody_has is not installed: pip install 'duels[rl]'
+duels.core.errors.MissingExtra: a_library_nobody_has is not installed: pip install 'duels[rl]'
 """
 
 from __future__ import annotations
@@ -12,14 +12,10 @@ from __future__ import annotations
 from importlib import import_module
 from typing import Any
 
-from duels.core.errors import DuelsError
+from duels.core.errors import MissingExtra
 
 # Numpy's arrays: naming their type would bind this package's checks to numpy being installed.
 Array = Any
-
-
-class MissingExtra(DuelsError, ModuleNotFoundError):
-    """Something optional is not installed."""
 
 
 def need(module: str, extra: str) -> Any:

@@ -17,17 +17,19 @@ from __future__ import annotations
 from random import Random
 from typing import Any
 
-from duels.core.errors import DuelsError, IllegalMove, OptionError, quote
+from duels.core.errors import DuelsError, IllegalMove, OptionError, UnknownName, quote
 from duels.core.game import AnyGame, Move
 from duels.core.match import TURN_LIMIT
 from duels.core.player import Player
+from duels.core.show import listed
 from duels.envs.coding import NUMBER, TOP, coding
 from duels.envs.episode import Episode
 from duels.envs.extras import Array, need
 from duels.envs.naming import env_id
 from duels.envs.render import MODES, Screen
 from duels.games import catalogue, load
-from duels.players import make
+from duels.players import BUILT_IN as PLAYERS
+from duels.players import find, make
 
 gymnasium: Any = need("gymnasium", extra="rl")
 
@@ -58,7 +60,8 @@ class DuelEnv(gymnasium.Env):  # type: ignore[misc]
             raise OptionError(f"illegal takes {' or '.join(ILLEGAL)}; got {quote(illegal)}")
         if render_mode not in (None, *MODES):
             raise OptionError(f"render_mode takes {' or '.join(MODES)}; got {quote(render_mode)}")
-        make(opponent, 0, 1)  # an unknown name is refused here and not in the first episode
+        if find(opponent) not in PLAYERS:
+            raise UnknownName(f"the opponent is one of {listed(PLAYERS)}; got {quote(opponent)}")
         self.coding = coding(load(game, **options) if isinstance(game, str) else game)
         self.game = self.coding.game
         self.opponent = opponent

@@ -16,10 +16,10 @@ import importlib
 from collections.abc import Callable
 from typing import Any
 
-from duels.core.errors import OptionError, quote
+from duels.core.errors import MissingExtra, OptionError, quote
 from duels.core.game import AnyGame
 from duels.core.match import TURN_LIMIT
-from duels.envs.extras import Array, MissingExtra
+from duels.envs.extras import Array
 from duels.envs.kernels import NoKernel, np
 from duels.envs.kernels.batch import Batch, Step
 from duels.envs.kernels.drive import BY_FORFEIT, BY_LIMIT, BY_RULES, MOST_DEALS, RUNNING

@@ -9,7 +9,6 @@ Fraction(1, 5)
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from fractions import Fraction
 from functools import lru_cache
 from itertools import combinations, combinations_with_replacement
@@ -81,7 +80,8 @@ class Seen(NamedTuple):
     offered: int
 
 
-def attack_value(cards: Sequence[int]) -> tuple[int, int]:
+@lru_cache(maxsize=4096)
+def attack_value(cards: Cards) -> tuple[int, int]:
     """The sum of the played cards, and the sequence bonus if they earn one."""
     low, count = min(cards), len(cards)
     sequence = count > 1 and sorted(cards) == list(range(low, low + count))
@@ -99,6 +99,7 @@ def joined(cards: Cards, *more: int) -> Cards:
     return tuple(sorted(cards + more))
 
 
+@lru_cache(maxsize=4096)
 def cards_of(move: str) -> Cards:
     return tuple(int(word) for word in move.split()[1:])
 
@@ -182,11 +183,11 @@ class CipherSiege(Game[State, Seen]):
         """One card to the mover; while dealing, players take turns until both have their hands."""
         deck, discard = (state.deck, state.discard) if state.deck else (state.discard, ())
         hands = both(state.hands, state.mover, joined(state.hands[state.mover], card))
-        state = state._replace(hands=hands, deck=without(deck, card), discard=discard)
-        if state.phase == "draw":
-            return state._replace(phase="act")
-        dealt = min(map(len, hands)) == self.hand
-        return state._replace(mover=1 - state.mover, phase="draw" if dealt else "deal")
+        mover, phase = state.mover, "act"
+        if state.phase == "deal":
+            dealt = min(map(len, hands)) == self.hand
+            mover, phase = 1 - mover, "draw" if dealt else "deal"
+        return State(state.ci, hands, without(deck, card), discard, mover, phase)
 
     def _use(self, state: State, word: str, cards: Cards) -> State:
         mover, target = state.mover, 1 - state.mover
@@ -197,7 +198,7 @@ class CipherSiege(Game[State, Seen]):
         else:
             ci[mover] = min(self.integrity[mover], ci[mover] + cards[0])
         discard = joined(state.discard, *cards)
-        return self._end_turn(state._replace(ci=(ci[0], ci[1]), hands=hands, discard=discard))
+        return State((ci[0], ci[1]), hands, state.deck, discard, target, "draw")
 
     def _exchange(self, state: State, taken: int) -> State:
         mover, other = state.mover, 1 - state.mover
@@ -381,6 +382,7 @@ class CipherSiege(Game[State, Seen]):
         ]
 
 
+@lru_cache(maxsize=8192)
 def odds(cards: Cards) -> dict[str, Fraction]:
     """Each distinct card with its exact chance to be the one drawn."""
     return {str(card): Fraction(cards.count(card), len(cards)) for card in dict.fromkeys(cards)}

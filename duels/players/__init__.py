@@ -45,7 +45,10 @@ def find(name: str) -> str:
 
 def make(name: str, seed: int | None, player: int) -> Player:
     """An opponent for one seat. Its own randomness follows from the match's seed."""
-    module, _, kind = BUILT_IN[find(name)].partition(":")
+    found = find(name)
+    if found == HUMAN:
+        raise UnknownName("a human chooses at a keyboard, not through a program")
+    module, _, kind = BUILT_IN[found].partition(":")
     made: Player = getattr(import_module(module), kind)(seed or 0, player)
     return made
 

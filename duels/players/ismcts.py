@@ -22,6 +22,7 @@ from duels.players.uniform import Uniform
 
 ROUNDS = 1500
 WORLDS = 100  # imagined states where something is hidden
+PATIENCE = 2000  # steps of a search for a state before it starts again
 CURIOSITY = 0.9
 LONGEST = 400  # choices of a playout before it is called a draw
 
@@ -104,16 +105,20 @@ def imagine(view: View, randomness: Random) -> Any:
     Hidden chance is tried in an order drawn by its odds, so likely states come up more often.
     """
     game, history = view.game, view.history
-    work = [(0, game.start())]
-    while work:
-        number, state = work.pop()
-        if number == len(history):
-            if game.observe(state, view.player) == view.observation:
-                return state
-            continue
-        fits = _fitting(game, state, history[number], view.player, randomness)
-        work += [(number + 1, after) for after in reversed(fits)]
-    raise RuntimeError("no state fits what was seen")
+    patience = PATIENCE
+    while True:
+        work = [(0, game.start())]
+        for _ in range(patience):
+            if not work:
+                raise RuntimeError("no state fits what was seen")
+            number, state = work.pop()
+            if number == len(history):
+                if game.observe(state, view.player) == view.observation:
+                    return state
+                continue
+            fits = _fitting(game, state, history[number], view.player, randomness)
+            work += [(number + 1, after) for after in reversed(fits)]
+        patience *= 2  # an early guess was wrong and shows late: better to guess again
 
 
 def _fitting(game: AnyGame, state: Any, event: Event, player: int, randomness: Random) -> list[Any]:

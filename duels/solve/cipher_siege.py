@@ -211,7 +211,7 @@ def moves_of(counts: tuple[int, ...], may_swap: bool) -> tuple[tuple[Move, ...],
     for picks in product(*(range(count + 1) for count in counts)):
         played = [value + 1 for value, number in enumerate(picks) for _ in range(number)]
         if played:
-            damage = sum(attack_value(played))
+            damage = sum(attack_value(tuple(played)))
             if damage > top:
                 best, top = len(names), damage
             names.append("attack " + " ".join(map(str, played)))

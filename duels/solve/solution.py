@@ -124,7 +124,16 @@ class Solution:
         return Assessment(player, best, values, {move: 1 / len(optimal) for move in optimal})
 
     def preferred(self, state: Any, player: int, optimal: list[Move]) -> list[Move]:
-        """Of equally good moves, those that win soonest or hold out longest."""
+        """Of equally good moves, those that win soonest or hold out longest, then gain most."""
+        if len(optimal) == 1:
+            return optimal
+        seen = self.game.observe(state, player)
+        gains = {move: self.game.gain(seen, player, move) for move in optimal}
+        lasting = self._lasting(state, player, optimal)
+        top = max(gains[move] for move in lasting)
+        return [move for move in lasting if gains[move] == top]
+
+    def _lasting(self, state: Any, player: int, optimal: list[Move]) -> list[Move]:
         ends = {move: self.distance(self.game.play(state, move)) for move in optimal}
         known = {move: steps for move, steps in ends.items() if steps is not None}
         if len(known) < len(optimal):

@@ -137,7 +137,7 @@ def test_menu(tmp_path: Path) -> None:
         assert done.code == 0
         assert "You chose to Bypass.\n" in done.out
         assert "Opponent chose to " in done.out
-    done = run(tmp_path, "", typed=["5", "human", "h", "7", "8", "quit"])
+    done = run(tmp_path, "", typed=["5", "human", "hu", "7", "8", "quit"])
     assert "Player 1 attacks with 7!\n" in done.out
     assert "Player 2 attacks with 8!\n" in done.out
 

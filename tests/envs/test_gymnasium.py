@@ -191,5 +191,6 @@ def test_settings_that_make_no_sense_are_refused() -> None:
     for wrong in ({"seat": 2}, {"illegal": "perhaps"}, {"render_mode": "3d"}):
         with pytest.raises(OptionError):
             gym.DuelEnv("number-wars", **wrong)
-    with pytest.raises(UnknownName):
-        gym.DuelEnv("number-wars", opponent="nobody")
+    for nobody in ("nobody", "human"):
+        with pytest.raises(UnknownName):
+            gym.DuelEnv("number-wars", opponent=nobody)

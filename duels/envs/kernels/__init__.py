@@ -15,10 +15,10 @@ import importlib
 from collections.abc import Callable
 from typing import Any, NamedTuple, TypeVar
 
-from duels.core.errors import DuelsError
+from duels.core.errors import DuelsError, MissingExtra
 from duels.core.game import AnyGame
 from duels.core.show import listed
-from duels.envs.extras import Array, MissingExtra
+from duels.envs.extras import Array
 from duels.games import BUILT_IN
 
 __all__ = [

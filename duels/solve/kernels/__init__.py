@@ -17,7 +17,7 @@ import importlib
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-from duels.core.errors import DuelsError
+from duels.core.errors import MissingExtra
 
 # Arrays are numpy's, whose types would bind this package's checks to numpy being installed.
 Array = Any
@@ -30,10 +30,6 @@ try:
     _numba = importlib.import_module("numba")
 except ImportError:
     np = _numba = None
-
-
-class MissingExtra(DuelsError, ImportError):
-    """Something optional is not installed."""
 
 
 def have_numba() -> bool:

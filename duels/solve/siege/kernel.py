@@ -113,7 +113,7 @@ def hand_rows(
     for picks in product(*(range(count + 1) for count in held)):
         cards = [v + 1 for v, number in enumerate(picks) for _ in range(number)]
         if cards:
-            damage = sum(attack_value(cards))
+            damage = sum(attack_value(tuple(cards)))
             if damage > best:
                 best, best_row = damage, len(rows)
             rows.append((ATTACK, sum(p * r for p, r in zip(picks, radix, strict=True)), damage))
