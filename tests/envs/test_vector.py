@@ -385,7 +385,7 @@ def test_seeds_and_unmasked_actions_in_the_vector_environment() -> None:
 
     assert story(3) == story(50)
     env = DuelVectorEnv("number-clash", num_envs=2)
-    assert (env.move_name(2), env.feature_names()[-1]) == ("3", "other score")
+    assert (env.move_name(2), env.feature_names()[-1]) == ("3", "round")
     with pytest.raises(IndexError, match="out of range"):
         env.step(np.array([0, 10]))
     with pytest.raises(ValueError, match="reset_mask"):

@@ -1,0 +1,78 @@
+"""How fast Pgx is on this machine: the nearest vectorised peer, on JAX, where it is installed.
+
+    python3 benchmarks/pgx_peer.py [--fast] [--size N]
+
+Needs `pip install pgx jax`. The same kind of step as in benchmarks/vector.py: a random legal
+action, autoreset, the next mask and observation, a batch of 4096 on one core, compiled as a whole.
+Prints ours beside it, from the same run.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import os
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+sys.path[:0] = [str(Path(__file__).parent), str(Path(__file__).parent.parent)]
+
+GAMES = ("tic_tac_toe", "kuhn_poker", "leduc_holdem", "connect_four")
+ROUNDS = 50  # steps in one compiled call
+
+
+def rate(name: str, size: int, turns: int) -> float:
+    """Million steps a second."""
+    jax: Any = importlib.import_module("jax")
+    pgx: Any = importlib.import_module("pgx")
+    experimental: Any = importlib.import_module("pgx.experimental")
+    env = pgx.make(name)
+    step = jax.vmap(experimental.auto_reset(env.step, env.init))
+
+    def one(carry: Any, _: Any) -> tuple[Any, Any]:
+        state, key = carry
+        key, chosen, stepped = jax.random.split(key, 3)
+        actions = experimental.act_randomly(chosen, state.legal_action_mask)
+        state = step(state, actions, jax.random.split(stepped, size))
+        # The sums keep masks, observations and rewards from being optimised away.
+        looked = state.observation.sum() + state.legal_action_mask.sum() + state.rewards.sum()
+        return (state, key), looked
+
+    run = jax.jit(lambda carry: jax.lax.scan(one, carry, None, length=ROUNDS))
+    key = jax.random.PRNGKey(1)
+    carry = (jax.vmap(env.init)(jax.random.split(key, size)), key)
+    carry, _ = jax.block_until_ready(run(carry))
+    best = 0.0
+    for _ in range(turns):
+        began = time.perf_counter()
+        carry, _ = jax.block_until_ready(run(carry))
+        best = max(best, size * ROUNDS / (time.perf_counter() - began) / 1e6)
+    return best
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description="time Pgx beside our vectors")
+    parser.add_argument("--fast", action="store_true", help="a smoke test: figures mean little")
+    parser.add_argument("--size", type=int, default=4096, help="games in a batch")
+    asked = parser.parse_args()
+    try:
+        importlib.import_module("pgx")
+    except ImportError:
+        sys.exit("Pgx is not installed: pip install pgx jax")
+    os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})  # one core, for both
+    print(f"Million steps a second, one core, batch of {asked.size}, random legal actions\n")
+    print("| game | rate |\n|---|---:|")
+    peers = {name: rate(name, asked.size, 2 if asked.fast else 10) for name in GAMES}
+    for name, found in peers.items():
+        print(f"| Pgx {name} | {found:.2f} |", flush=True)
+    vector: Any = importlib.import_module("vector")
+    fastest = max(peers.values())
+    for slug in vector.GOALS:
+        ours = vector.measure(vector.load(slug), asked.size, asked.fast)["full"]
+        print(f"| {slug} | {ours:.2f}, {ours / fastest:.1f} times the fastest of Pgx |", flush=True)
+
+
+if __name__ == "__main__":
+    main()
