@@ -10,7 +10,7 @@ from __future__ import annotations
 import itertools
 import json
 from fractions import Fraction
-from functools import lru_cache
+from functools import lru_cache, partial
 from random import Random
 from typing import NamedTuple
 
@@ -85,7 +85,7 @@ def check_state(game: AnyGame, state: tuple[object, ...]) -> None:
             assert all_moves(game).issuperset(options), "an option is missing in `moves`"
             seen = game.observe(state, player)
             for move in options:
-                read = read_move(lambda so_far, p=player, s=seen: game.ask(s, p, so_far), move)  # type: ignore[misc]
+                read = read_move(partial(game.ask, seen, player), move)
                 assert read == (move, None), f"{move!r} cannot be typed: read as {read}"
     for viewer in VIEWERS:
         hash(game.observe(state, viewer))
