@@ -6,19 +6,22 @@ asked of the rules once.
 
 >>> from duels.games import load
 >>> code = coding(load("firewall-breach"))
->>> code.moves[1], code.mask(("bypass",)).tolist()
+>>> code.moves[1], code.choices(("bypass",))[1].tolist()
 ('bypass', [0, 1])
->>> code.start().observation(0).tolist()
+>>> code.start.observation(0).tolist()
 [10, 10, 1]
 """
 
 from __future__ import annotations
 
+import sys
+from collections import defaultdict
 from collections.abc import Mapping
 from fractions import Fraction
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from hashlib import sha256
 from math import lcm
+from operator import index
 from typing import Any
 
 from duels.core.chance import SPAN, draw, holder
@@ -30,7 +33,7 @@ np: Any = need("numpy", extra="rl")
 
 NUMBER = np.int16  # of every feature; the largest rule option is 999
 TOP = int(np.iinfo(NUMBER).max)
-MASKS = 10_000  # distinct sets of options, and of odds, remembered
+KEPT = 20_000  # turns, sets of options and odds remembered
 WIDE = 1500  # positions at one depth beyond which hardly any comes up twice
 MOST = 30_000  # positions remembered: some tens of megabytes at the most
 LARGEST_WHOLE = 1000  # odds with a larger common denominator are drawn the plain way
@@ -39,56 +42,33 @@ Key = int | tuple[int, int] | str  # an action, a sealed pair of them, a chance 
 
 
 class Node:
-    """A position: its turn and masks, and, where it is remembered, what was ever asked about it."""
+    """A position and its turn, and, where it is remembered, what was ever asked about it."""
 
-    __slots__ = (
-        "_after", "_seen", "chance", "coding", "deciders", "depth", "masks", "options", "over",
-        "state", "tickets",
-    )  # fmt: skip
+    __slots__ = ("_after", "_seen", "coding", "depth", "state", "turn")
 
     def __init__(self, coding: Coding, state: Any, depth: int) -> None:
-        self.coding, self.state, self.depth = coding, state, depth
-        self.options: Any = {}
-        self.deciders: tuple[int, ...] = ()
-        self.masks: dict[int, Array] = {}
-        self.over: Over | None = None
-        self.chance: Chance | None = None
+        self.coding = coding
+        self.state = state
+        self.depth = depth
+        source = coding.game.turn(state)
+        self.turn = coding.turns.get(id(source)) or coding.turn(source)
         self._after: dict[Key, Node] | None = None
         self._seen: dict[int, Array] | None = None
-        self.tickets: Tickets | None = None
-        turn = coding.game.turn(state)
-        if isinstance(turn, Decide):
-            self.options = turn.options
-            self.deciders = tuple(turn.options)
-            for player in self.deciders:
-                self.masks[player] = coding.mask(turn.options[player])
-        elif isinstance(turn, Chance):
-            self.chance = turn
-            self.tickets = coding.tickets(turn.odds)
-        else:
-            self.over = turn
 
     def remember(self) -> None:
         """Keep answers from now on: this position will come up again."""
         self._after, self._seen = {}, {}
 
-    def actions(self, player: int) -> list[int]:
-        """The actions a player may choose, ascending. Shared: not to be changed."""
-        return self.coding.actions(self.options[player])
-
-    def roll(self, seed: int, n: int) -> str:
-        """The n-th chance outcome of the match with this seed."""
-        assert self.tickets is not None
-        return self.tickets.draw(seed, n)
-
     def after(self, key: Key, *picks: str) -> Node:
         """The position after a choice or an outcome; `key` names it more briefly than the picks."""
-        found = None if self._after is None else self._after.get(key)
+        coding, after = self.coding, self._after
+        if after is None:
+            return Node(coding, coding.game.play(self.state, *picks), self.depth + 1)
+        found = after.get(key)
         if found is None:
-            state = self.coding.game.play(self.state, *picks)
-            found = self.coding.node(state, self.depth + 1)
-            if self._after is not None and found._after is not None:
-                self._after[key] = found
+            found = coding.node(coding.game.play(self.state, *picks), self.depth + 1)
+            if found._after is not None:
+                after[key] = found
         return found
 
     def observation(self, player: int) -> Array:
@@ -109,6 +89,25 @@ class Node:
         return self
 
 
+class Turn:
+    """What happens next, as numbers. Shared by all positions with this turn: not to be changed."""
+
+    __slots__ = ("actions", "chance", "deciders", "masks", "options", "over", "source", "tickets")
+
+    def __init__(self, coding: Coding, source: Decide | Chance | Over) -> None:
+        self.source = source
+        self.options = source.options if isinstance(source, Decide) else {}
+        self.chance = source if isinstance(source, Chance) else None
+        self.over = source if isinstance(source, Over) else None
+        self.deciders = tuple(self.options)
+        # By player: which actions are options, ascending, and 1 or 0 for each action there is.
+        self.actions: dict[int, list[int]] = {}
+        self.masks: dict[int, Array] = {}
+        for player, options in self.options.items():
+            self.actions[player], self.masks[player] = coding.choices(options)
+        self.tickets = None if self.chance is None else coding.tickets(self.chance.odds)
+
+
 class Tickets:
     """Odds laid out, from their second use on, so that a draw takes one lookup.
 
@@ -122,13 +121,13 @@ class Tickets:
         self.outcomes = tuple(odds)
         self._shares: list[tuple[int, float]] | None = None
         self._used = False
-        self._owners: list[str] = []
+        self._owners: tuple[str, ...] = ()
         self._last = 0
 
     def draw(self, seed: int, n: int) -> str:
         owners = self._owners
         if owners:
-            number = int.from_bytes(sha256(f"duels {seed} {n} 0".encode()).digest(), "big")
+            number = int.from_bytes(sha256(b"duels %d %d 0" % (seed, n)).digest(), "big")
             if number < self._last:
                 return owners[number % len(owners)]
         elif self._used:
@@ -145,7 +144,7 @@ class Tickets:
     def _lay_out(self) -> None:
         whole = lcm(*(odd.denominator for odd in self.odds.values()))
         if whole <= LARGEST_WHOLE:
-            self._owners = [holder(ticket, whole, self.odds) for ticket in range(whole)]
+            self._owners = tuple(holder(ticket, whole, self.odds) for ticket in range(whole))
             self._last = SPAN - SPAN % whole
 
 
@@ -157,75 +156,90 @@ class Coding:
         self.moves: tuple[Move, ...] = game.moves()
         self.features: tuple[str, ...] = game.features()
         self.index = {move: number for number, move in enumerate(self.moves)}
-        self.nothing = self._frozen(())
-        self._masks: dict[tuple[Move, ...], Array] = {}
-        self._actions: dict[tuple[Move, ...], list[int]] = {}
+        self.turns: dict[int, Turn] = {}  # by the id of what they were made of
+        self._alike: dict[Any, Turn] = {}
+        self._choices: dict[tuple[Move, ...], tuple[list[int], Array]] = {}
+        self.nothing = self.choices(())[1]
         self._tickets: dict[int, Tickets] = {}
         self._remembered = 0
-        self._narrow: dict[int, dict[Any, Node] | None] = {}
+        self._wide = sys.maxsize  # the depth from which on nothing is remembered
+        self._nodes: defaultdict[int, dict[Any, Node]] = defaultdict(dict)
 
-    def move(self, action: int) -> Move:
-        """The move an action stands for; an index out of range is an error."""
-        if action is None or not 0 <= action < len(self.moves):
-            last = len(self.moves) - 1
-            raise IllegalMove(f"an action is a number from 0 to {last}; got {quote(action)}")
-        return self.moves[action]
+    def action(self, given: Any) -> int:
+        """An action as a plain number; what is no number, or out of range, is an error."""
+        try:
+            action = index(given)
+            if 0 <= action < len(self.moves):
+                return action
+        except TypeError:
+            pass
+        last = len(self.moves) - 1
+        raise IllegalMove(f"an action is a number from 0 to {last}; got {quote(given)}")
 
-    def mask(self, options: tuple[Move, ...]) -> Array:
-        """Which actions are options, 1 or 0 for each. Shared and read-only: copy to hand out."""
-        found = self._masks.get(options)
+    def move(self, action: Any) -> Move:
+        """The move an action stands for."""
+        return self.moves[self.action(action)]
+
+    def turn(self, source: Decide | Chance | Over) -> Turn:
+        """A turn as numbers. One that is the same object again is found in `turns`, faster."""
+        key: Any = source
+        if isinstance(source, Decide):
+            key = tuple(source.options.items())
+        elif isinstance(source, Chance):
+            key = id(source.odds), source.by
+        found = self._alike.get(key)
         if found is None:
-            if len(self._masks) >= MASKS:
-                self._masks.clear()
-            found = self._masks[options] = self._frozen(options)
+            if len(self.turns) >= KEPT:
+                self.turns.clear()
+                self._alike.clear()
+            # Its source, kept alive in it, keeps both ids from naming others.
+            found = self.turns[id(source)] = self._alike[key] = Turn(self, source)
         return found
 
-    def actions(self, options: tuple[Move, ...]) -> list[int]:
-        """The actions that options stand for, ascending. Shared: not to be changed."""
-        found = self._actions.get(options)
+    def choices(self, options: tuple[Move, ...]) -> tuple[list[int], Array]:
+        """The actions that options stand for, and their mask, read-only: copy it to hand it out."""
+        found = self._choices.get(options)
         if found is None:
-            if len(self._actions) >= MASKS:
-                self._actions.clear()
-            found = self._actions[options] = sorted(self.index[move] for move in options)
+            if len(self._choices) >= KEPT:
+                self._choices.clear()
+            actions = sorted(self.index[move] for move in options)
+            mask = np.zeros(len(self.moves), np.int8)
+            mask[actions] = 1
+            mask.flags.writeable = False
+            found = self._choices[options] = actions, mask
         return found
 
     def tickets(self, odds: Mapping[str, Fraction]) -> Tickets:
         """The tickets of odds. Games that give the same object again are served from memory."""
         found = self._tickets.get(id(odds))
         if found is None:
-            if len(self._tickets) >= MASKS:
+            if len(self._tickets) >= KEPT:
                 self._tickets.clear()
             # Keeping the odds alive in their tickets keeps their id from naming others.
             found = self._tickets[id(odds)] = Tickets(odds)
         return found
 
+    @cached_property
     def start(self) -> Node:
+        """Where every game begins."""
         return self.node(self.game.start(), 0)
 
     def node(self, state: Any, depth: int) -> Node:
         """A position reached after so many events, from memory where it is worth remembering.
 
-        Only depths with few positions are: there the same ones come up in game after game.
+        It is up to the first depth with very many positions: until there the same ones come up in
+        game after game, and beyond hardly any does.
         """
-        narrow = self._narrow.setdefault(depth, {})
-        if narrow is None:
+        if depth >= self._wide:
             return Node(self, state, depth)
-        found = narrow.get(state)
+        found = self._nodes[depth].get(state)
         if found is None:
-            found = Node(self, state, depth)
-            if self._remembered < MOST:
-                narrow[state] = found
-                found.remember()
-                self._remembered += 1
-            if len(narrow) >= WIDE:
-                self._narrow[depth] = None
+            found = self._nodes[depth][state] = Node(self, state, depth)
+            found.remember()
+            self._remembered += 1
+            if len(self._nodes[depth]) >= WIDE or self._remembered >= MOST:
+                self._wide = depth
         return found
-
-    def _frozen(self, options: tuple[Move, ...]) -> Array:
-        mask = np.zeros(len(self.moves), np.int8)
-        mask[[self.index[move] for move in options]] = 1
-        mask.flags.writeable = False
-        return mask
 
     # Two codings of a game differ in nothing but what they remember.
 

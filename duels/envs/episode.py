@@ -21,6 +21,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from duels.core.errors import IllegalMove
 from duels.core.game import Event, Move, Outcome, Pick, Result
 from duels.core.match import TURN_LIMIT
 from duels.core.player import View
@@ -35,16 +36,21 @@ class Episode:
     """A game in progress. `result` says how it ended."""
 
     def __init__(
-        self, coding: Coding, seed: int, turn_limit: int = TURN_LIMIT, keep: bool = False
+        self,
+        coding: Coding,
+        seed: int,
+        turn_limit: int = TURN_LIMIT,
+        keep: bool = False,
+        illegal: str = "forfeit",
     ) -> None:
         self.coding = coding
         self.seed = seed
         self.turn_limit = turn_limit
-        self.node = coding.start()
+        self.illegal = illegal
+        self.node = coding.start
         self.result: Result | None = None
         self.deciders: tuple[int, ...] = ()  # whose pick is awaited
         self.happened: list[tuple[Any, Event]] | None = [] if keep else None
-        self.entries = 0  # as many as a match's record would have
         self._decisions = self._outcomes = 0
         self._sealed: dict[int, int] = {}
         self._settle(self.node)
@@ -54,6 +60,11 @@ class Episode:
     @property
     def state(self) -> Any:
         return self.node.state
+
+    @property
+    def entries(self) -> int:
+        """How many a match's record would have."""
+        return self._decisions + self._outcomes
 
     @property
     def limited(self) -> bool:
@@ -67,67 +78,66 @@ class Episode:
 
     def mask(self, player: int) -> Array:
         """Which actions a player may choose now; all 0 when no pick of theirs is awaited."""
-        return self.node.masks[player] if player in self.deciders else self.coding.nothing
+        return self.node.turn.masks[player] if player in self.deciders else self.coding.nothing
 
     def view(self, player: int) -> View:
         """What a built-in opponent is given: needs what happened to have been kept."""
         game = self.coding.game
         assert self.happened is not None
         history = tuple(game.seen(before, event, player) for before, event in self.happened)
-        options = self.node.options.get(player, ())
+        options = self.node.turn.options.get(player, ())
         seen = game.observe(self.state, player)
         return View(game, player, seen, history, options, None, self.entries)
 
     # What a player may do.
 
-    def pick(self, player: int, action: int) -> None:
-        """A player's action. One that the mask forbids loses the game."""
-        node, deciders = self.node, self.deciders
-        move = self.coding.move(action)
-        if player not in deciders:
+    def pick(self, player: int, action: int | None) -> None:
+        """A player's action. One that the mask forbids loses the game, or is refused."""
+        node, coding = self.node, self.coding
+        moves, action = coding.moves, coding.action(action)
+        if player not in self.deciders:
             raise ValueError(f"no pick of {player_name(player)} is awaited")
-        if not node.masks[player][action]:
-            why = f"{player_name(player)} forfeits: {move} is not an option."
+        if not node.turn.masks[player][action]:
+            if self.illegal == "raise":
+                raise IllegalMove(f"{moves[action]} is not an option now")
+            why = f"{player_name(player)} forfeits: {moves[action]} is not an option."
             self._end(Result(1 - player, "forfeit", why))
             return
-        if len(node.deciders) == 1:
-            self._play(int(action), (player, move))
-            return
-        self._sealed[player] = int(action)
-        self.deciders = tuple(other for other in deciders if other != player)
-        if not self.deciders:
-            one, two = self._sealed[0], self._sealed[1]
-            moves = self.coding.moves
-            self._play((one, two), (0, moves[one]), (1, moves[two]))
+        key: Key = action
+        picks: tuple[Move, ...] = (moves[action],)
+        if len(node.turn.deciders) == 2:
+            self._sealed[player] = action
+            self.deciders = tuple(other for other in self.deciders if other != player)
+            if self.deciders:
+                return
+            key = self._sealed[0], self._sealed[1]
+            picks = moves[key[0]], moves[key[1]]
+            self._sealed = {}
+        if self.happened is not None:
+            pairs = zip(sorted(node.turn.deciders), picks, strict=True)
+            self.happened.append((node.state, Pick(tuple(pairs))))
+        self._decisions += 1
+        self._settle(node.after(key, *picks))
 
     # Inside.
 
-    def _play(self, key: Key, *moves: tuple[int, Move]) -> None:
-        if self.happened is not None:
-            self.happened.append((self.state, Pick(moves)))
-        self._decisions += 1
-        self.entries += 1
-        self._settle(self.node.after(key, *[move for _, move in moves]))
-
     def _settle(self, node: Node) -> None:
         """Let chance act until somebody must choose or the game is over."""
-        while not node.deciders and node.over is None:
+        turn, happened = node.turn, self.happened
+        while turn.tickets is not None:
             self._outcomes += 1
-            self.entries += 1
-            outcome = node.roll(self.seed, self._outcomes)
-            if self.happened is not None:
-                assert node.chance is not None
-                self.happened.append((node.state, Outcome(outcome, node.chance.by)))
+            outcome = turn.tickets.draw(self.seed, self._outcomes)
+            if happened is not None and turn.chance is not None:
+                happened.append((node.state, Outcome(outcome, turn.chance.by)))
             node = node.after(outcome, outcome)
+            turn = node.turn
         self.node = node
-        if node.over is not None:
-            self._end(Result(node.over.winner, "rules", node.over.reason))
+        if turn.over is not None:
+            self._end(Result(turn.over.winner, "rules", turn.over.reason))
         elif self._decisions >= self.turn_limit:
             self._end(Result(None, "limit", f"The turn limit of {self.turn_limit} is reached."))
         else:
-            self.deciders = node.deciders
-            if self._sealed:
-                self._sealed = {}
+            self.deciders = turn.deciders
 
     def _end(self, result: Result) -> None:
         self.result = result

@@ -117,9 +117,6 @@ class DuelEnv(gymnasium.Env):  # type: ignore[misc]
         episode = self._playing()
         if episode.result is not None:
             raise IllegalMove("the episode is over: call reset")
-        move = self.coding.move(action)
-        if self.illegal == "raise" and not episode.mask(self.player)[action]:
-            raise IllegalMove(f"{move} is not an option now")
         episode.pick(self.player, action)
         self._let_opponent_play()
         if self.render_mode == "human":
@@ -150,7 +147,7 @@ class DuelEnv(gymnasium.Env):  # type: ignore[misc]
         drawn = Random(f"{seed} seat").randrange(2)
         self.player = drawn if self.seat == "random" else int(self.seat)
         self._other = make(self.opponent, seed, 1 - self.player)
-        self.episode = Episode(self.coding, seed, self.turn_limit, keep=True)
+        self.episode = Episode(self.coding, seed, self.turn_limit, True, self.illegal)
         self._screen = Screen()
         self._let_opponent_play()
 

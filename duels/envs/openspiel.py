@@ -131,7 +131,7 @@ class SpielState(pyspiel.State):  # type: ignore[misc]
         position = self.position
         if position.terminal:
             return PLAYER.TERMINAL
-        deciders = position.node.deciders
+        deciders = position.node.turn.deciders
         if len(deciders) == 1:
             return deciders[0]
         return PLAYER.SIMULTANEOUS if deciders else PLAYER.CHANCE
@@ -143,10 +143,10 @@ class SpielState(pyspiel.State):  # type: ignore[misc]
         return RETURNS[self.position.winner]
 
     def _legal_actions(self, player: int) -> list[int]:
-        return self.position.node.actions(player)
+        return self.position.node.turn.actions[player]
 
     def chance_outcomes(self) -> list[tuple[int, float]]:
-        tickets = self.position.node.tickets
+        tickets = self.position.node.turn.tickets
         if tickets is None:
             raise IllegalMove("nothing is left to chance here")
         return tickets.numbered()
@@ -157,7 +157,7 @@ class SpielState(pyspiel.State):  # type: ignore[misc]
         return self.position.node.coding.move(action)
 
     def _outcome(self, action: int) -> str:
-        tickets = self.position.node.tickets
+        tickets = self.position.node.turn.tickets
         assert tickets is not None
         return tickets.outcomes[action]
 
@@ -165,17 +165,18 @@ class SpielState(pyspiel.State):  # type: ignore[misc]
 
     def _apply_action(self, action: int) -> None:
         position = self.position
-        if position.node.chance is not None:
-            self.position = position.after(self._outcome(action))
+        turn = position.node.turn
+        if turn.tickets is not None:
+            self.position = position.after(turn.tickets.outcomes[action])
             return
-        if not position.node.masks[position.node.deciders[0]][action]:
+        if not turn.masks[turn.deciders[0]][action]:
             raise IllegalMove(f"{position.node.coding.move(action)} is not an option")
         self.position = position.after(action)
 
     def _apply_actions(self, actions: list[int]) -> None:
         position = self.position
         one, two = actions
-        masks = position.node.masks
+        masks = position.node.turn.masks
         if not (masks[0][one] and masks[1][two]):
             raise IllegalMove(f"{actions} are not both options")
         self.position = position.after((one, two))
@@ -189,7 +190,7 @@ class SpielState(pyspiel.State):  # type: ignore[misc]
             elif isinstance(step.key, int):
                 state.apply_action(step.key)
             else:
-                tickets = state.position.node.tickets
+                tickets = state.position.node.turn.tickets
                 assert tickets is not None
                 state.apply_action(tickets.outcomes.index(step.key))
         return state

@@ -15,11 +15,12 @@ are sealed.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from random import Random
 from typing import Any
 
 from duels.core.chance import new_seed
-from duels.core.errors import DuelsError, IllegalMove, OptionError, quote
+from duels.core.errors import DuelsError, OptionError, quote
 from duels.core.game import AnyGame, Move
 from duels.core.match import TURN_LIMIT
 from duels.envs.coding import NUMBER, TOP, coding, np
@@ -102,8 +103,9 @@ class _Duel:
     def observe(self, agent: str) -> dict[str, Any]:
         """What an agent may know, and what it may do; it may do nothing out of turn."""
         episode, seat = self.episode, SEAT[agent]
-        mask = episode.mask(seat).copy()
-        return {"observation": episode.node.observation(seat), "action_mask": mask}
+        node = episode.node
+        mask = node.turn.masks[seat] if seat in episode.deciders else self.coding.nothing
+        return {"observation": node.observation(seat), "action_mask": mask.copy()}
 
     def render(self) -> str | None:
         """The game's own words, as a spectator reads them: no hand is shown."""
@@ -130,16 +132,9 @@ class _Duel:
         else:
             seed = self._seeds.getrandbits(63)
         keep = self.render_mode is not None
-        self.episode = Episode(self.coding, int(seed), self.turn_limit, keep)
+        self.episode = Episode(self.coding, int(seed), self.turn_limit, keep, self.illegal)
         self._screen = Screen()
         self.agents = list(AGENTS)
-
-    def _pick(self, seat: int, action: int) -> None:
-        if self.illegal == "raise":
-            move = self.coding.move(action)
-            if not self.episode.mask(seat)[action]:
-                raise IllegalMove(f"{move} is not an option now")
-        self.episode.pick(seat, action)
 
 
 class raw_env(_Duel, pettingzoo.AECEnv):  # type: ignore[misc]  # noqa: N801
@@ -155,11 +150,11 @@ class raw_env(_Duel, pettingzoo.AECEnv):  # type: ignore[misc]  # noqa: N801
         self._select()
 
     def step(self, action: int | None) -> None:
-        agent = self.agent_selection
-        if self.terminations[agent] or self.truncations[agent]:
+        episode = self.episode
+        if episode.result is not None:
             self._was_dead_step(action)
             return
-        self._pick(SEAT[agent], action)  # type: ignore[arg-type]
+        episode.pick(SEAT[self.agent_selection], action)
         # Rewards come at the end only, so until then there is nothing to clear or to add up.
         self._select()
         if self.render_mode == "human":
@@ -167,7 +162,7 @@ class raw_env(_Duel, pettingzoo.AECEnv):  # type: ignore[misc]  # noqa: N801
 
     def _select(self) -> None:
         episode = self.episode
-        if episode.result is None:
+        if episode.deciders:
             self.agent_selection = AGENTS[episode.deciders[0]]
             return
         self.rewards = dict(zip(AGENTS, episode.rewards, strict=True))
@@ -200,7 +195,7 @@ class parallel_env(_Duel, pettingzoo.ParallelEnv):  # type: ignore[misc]  # noqa
             return {}, {}, {}, {}, {}
         for seat in self.episode.deciders:
             if self.episode.result is None:
-                self._pick(seat, actions[AGENTS[seat]])
+                self.episode.pick(seat, actions[AGENTS[seat]])
         episode = self.episode
         over = episode.result is not None
         infos = {agent: _ending(episode, seat) if over else {} for agent, seat in SEAT.items()}
@@ -244,6 +239,10 @@ class Guard(wrappers.OrderEnforcingWrapper):  # type: ignore[misc]
     infos = property(lambda self: self.env.infos)
     _cumulative_rewards = property(lambda self: self.env._cumulative_rewards)
 
+    def reset(self, seed: int | None = None, options: dict[str, Any] | None = None) -> None:
+        self._has_reset = self._has_updated = True
+        self.env.reset(seed, options)
+
     def step(self, action: int | None) -> None:
         if self._has_reset and self.env.agents:
             self._has_updated = True
@@ -253,6 +252,19 @@ class Guard(wrappers.OrderEnforcingWrapper):  # type: ignore[misc]
 
     def last(self, observe: bool = True) -> Any:
         return self.env.last(observe) if self._has_reset else super().last(observe)
+
+    def agent_iter(self, max_iter: int = 2**63) -> Iterator[str]:
+        if not self._has_reset:
+            super().agent_iter(max_iter)
+        return self._selected(max_iter)
+
+    def _selected(self, most: int) -> Iterator[str]:
+        env = self.env
+        while env.agents and most > 0:
+            assert self._has_updated, "need to call step() or reset() in a loop over `agent_iter`"
+            self._has_updated = False
+            yield env.agent_selection
+            most -= 1
 
 
 def env(game: str | AnyGame, **settings: Any) -> Any:

@@ -42,16 +42,17 @@ class Position:
     )
 
     def __init__(self, node: Node, limit: int, before: Position | None, key: Key) -> None:
-        self.node, self.limit, self.before, self.key = node, limit, before, key
+        self.node = node
+        self.limit = limit
+        self.before = before
+        self.key = key
         if before is None:
             self.decisions = self.length = 0
         else:
             self.length = before.length + 1
             self.decisions = before.decisions + (not isinstance(key, str))
-        if node.deciders:
-            self.terminal = self.decisions >= limit
-        else:
-            self.terminal = node.over is not None
+        turn = node.turn
+        self.terminal = self.decisions >= limit if turn.deciders else turn.over is not None
         self._seen: dict[int | None, Event] | None = None
         self._texts: dict[int | None, str] | None = None
 
@@ -67,18 +68,18 @@ class Position:
 
     @property
     def winner(self) -> int | None:
-        return None if self.node.over is None else self.node.over.winner
+        return None if self.node.turn.over is None else self.node.turn.over.winner
 
     def event(self) -> tuple[Any, Event]:
         """What happened last, and the state it happened in."""
         assert self.before is not None
         node, key = self.before.node, self.key
         if isinstance(key, str):
-            assert node.chance is not None
-            return node.state, Outcome(key, node.chance.by)
+            assert node.turn.chance is not None
+            return node.state, Outcome(key, node.turn.chance.by)
         keys = key if isinstance(key, tuple) else (key,)
         moves = node.coding.moves
-        players = sorted(node.deciders)
+        players = sorted(node.turn.deciders)
         return node.state, Pick(tuple((p, moves[k]) for p, k in zip(players, keys, strict=True)))
 
     def seen(self, viewer: int | None) -> Event:
@@ -129,7 +130,7 @@ class Position:
 
 
 def begin(coding: Coding, limit: int) -> Position:
-    return Position(coding.start(), limit, None, "")
+    return Position(coding.start, limit, None, "")
 
 
 def replay(coding: Coding, limit: int, keys: list[Key]) -> Position:
@@ -151,15 +152,15 @@ def told_as(event: Event) -> Iterator[tuple[str, str]]:
 def children(position: Position, randomness: Random) -> list[Position]:
     """Every position one event later, in random order: chance by its odds, moves evenly."""
     node = position.node
-    if node.chance is not None:
-        odds = node.chance.odds
+    if node.turn.chance is not None:
+        odds = node.turn.chance.odds
         # Exponential races: the order of a draw without replacement, by the odds.
         keys: list[Any] = sorted(odds, key=lambda o: randomness.expovariate(float(odds[o])))
-    elif len(node.deciders) == 2:
-        keys = [(one, two) for one in node.actions(0) for two in node.actions(1)]
+    elif len(node.turn.deciders) == 2:
+        keys = [(one, two) for one in node.turn.actions[0] for two in node.turn.actions[1]]
         randomness.shuffle(keys)
     else:
-        keys = list(node.actions(node.deciders[0]))
+        keys = list(node.turn.actions[node.turn.deciders[0]])
         randomness.shuffle(keys)
     return [position.after(key) for key in keys]
 
@@ -211,11 +212,11 @@ def kind(game: AnyGame) -> Kind:
         run = 0
         while not position.terminal:
             node = position.node
-            if node.chance is not None:
+            if node.turn.chance is not None:
                 run += 1
-                outcomes = max(outcomes, len(node.chance.odds))
+                outcomes = max(outcomes, len(node.turn.chance.odds))
             else:
-                sealed = sealed and len(node.deciders) == 2
+                sealed = sealed and len(node.turn.deciders) == 2
                 dealt, between = (run, between) if not position.decisions else (
                     dealt, max(between, run)
                 )  # fmt: skip

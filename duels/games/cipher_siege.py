@@ -13,13 +13,14 @@ from fractions import Fraction
 from functools import lru_cache
 from itertools import combinations, combinations_with_replacement
 from math import inf
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 from duels.core.errors import OptionError
 from duels.core.game import HIDDEN, Chance, Decide, Event, Game, Outcome, Over, Pick
 from duels.core.options import Choice, Number, Pair
 from duels.core.show import Hand, Lines, Meter, Part, Pile, Step, listed, player_name, whose
 
+T = TypeVar("T")
 Cards = tuple[int, ...]  # always ascending: order never matters
 
 RULES = """\
@@ -88,34 +89,57 @@ def attack_value(cards: Cards) -> tuple[int, int]:
     return sum(cards), count if sequence else 0
 
 
-def without(cards: Cards, *gone: int) -> Cards:
-    left = list(cards)
+# Hands and piles repeat, so what is done to them is worked out once and remembered.
+
+
+def without(cards: Cards, gone: Cards) -> Cards:
     for card in gone:
-        left.remove(card)
-    return tuple(left)
+        place = cards.index(card)
+        cards = cards[:place] + cards[place + 1 :]
+    return cards
 
 
-def joined(cards: Cards, *more: int) -> Cards:
+def joined(cards: Cards, more: Cards) -> Cards:
     return tuple(sorted(cards + more))
 
 
+@lru_cache(maxsize=65536)
+def counts(cards: Cards, values: int) -> tuple[int, ...]:
+    """How many there are of each value, from 1 up."""
+    return tuple(cards.count(card) for card in range(1, values + 1))
+
+
 @lru_cache(maxsize=4096)
+def parts(move: str) -> tuple[str, Cards]:
+    """A move as its word and its cards; a card alone, drawn or given, has no word."""
+    word, *cards = ["", move] if move.isdigit() else move.split()
+    return word, tuple(map(int, cards))
+
+
 def cards_of(move: str) -> Cards:
-    return tuple(int(word) for word in move.split()[1:])
+    return parts(move)[1]
 
 
-def both(one: tuple[Cards, Cards], player: int, cards: Cards) -> tuple[Cards, Cards]:
-    return (cards, one[1]) if player == 0 else (one[0], cards)
+def both(pair: tuple[T, T], player: int, new: T) -> tuple[T, T]:
+    """A pair with one player's half replaced."""
+    return (new, pair[1]) if player == 0 else (pair[0], new)
 
 
 @lru_cache(maxsize=4096)
-def actions(hand: Cards, may_swap: bool) -> tuple[str, ...]:
+def actions(hand: Cards, may_swap: bool, mover: int) -> Decide:
     """Every action a hand allows, each once."""
     subsets = (part for size in range(1, len(hand) + 1) for part in combinations(hand, size))
     moves = [f"attack {listed(part, ' ')}" for part in dict.fromkeys(subsets)]
     words = ("defend", "swap") if may_swap else ("defend",)
     moves += [f"{word} {card}" for word in words for card in dict.fromkeys(hand)]
-    return tuple(moves) or ("pass",)
+    return Decide({mover: tuple(moves) or ("pass",)})
+
+
+@lru_cache(maxsize=8192)
+def any_of(cards: Cards, mover: int) -> Chance:
+    """A card drawn or taken at random, with the exact odds of each value."""
+    share = Fraction(1, len(cards))
+    return Chance({str(card): share * cards.count(card) for card in dict.fromkeys(cards)}, mover)
 
 
 class CipherSiege(Game[State, Seen]):
@@ -148,81 +172,79 @@ class CipherSiege(Game[State, Seen]):
         return State(self.integrity, ((), ()), deck, (), self.first, "deal")
 
     def turn(self, state: State) -> Decide | Chance | Over:
-        mover, other = state.mover, 1 - state.mover
-        for player in (0, 1):
-            if state.ci[player] <= 0:
-                return Over(1 - player, f"{player_name(player)}'s code has been cracked.")
-        if state.phase == "swap" and self.swap == "chosen":
-            return Decide({other: tuple(str(card) for card in dict.fromkeys(state.hands[other]))})
-        if state.phase == "swap":
-            return Chance(odds(state.hands[other]), by=mover)
-        if state.phase != "act" and (state.deck or state.discard):
-            return Chance(odds(state.deck or state.discard), by=mover)
-        return Decide({mover: actions(state.hands[mover], self._may_swap(state))})
-
-    def _may_swap(self, state: State) -> bool:
-        own, others = state.hands[state.mover], state.hands[1 - state.mover]
-        return len(own) <= self.limit and bool(others)
+        ci, hands, deck, discard, mover, phase, _ = state
+        if ci[0] <= 0 or ci[1] <= 0:
+            cracked = 0 if ci[0] <= 0 else 1
+            return Over(1 - cracked, f"{player_name(cracked)}'s code has been cracked.")
+        own, others = hands[mover], hands[1 - mover]
+        if phase == "swap" and self.swap == "chosen":
+            return Decide({1 - mover: tuple(any_of(others, mover).odds)})
+        if phase == "swap":
+            return any_of(others, mover)
+        if phase != "act" and (deck or discard):
+            return any_of(deck or discard, mover)
+        return actions(own, len(own) <= self.limit and bool(others), mover)
 
     # Rules
 
     def play(self, state: State, *picks: str) -> State:
         (pick,) = picks
+        word, cards = parts(pick)
         if state.phase == "swap":
-            return self._exchange(state, int(pick))
-        word = pick.split()[0]
-        if word.isdigit():
-            return self._draw(state, int(word))
+            return self._exchange(state, cards)
+        if not word:
+            return self._draw(state, cards)
         if word == "swap":
-            return state._replace(phase="swap", offered=cards_of(pick)[0])
+            return State(*state[:5], "swap", cards[0])
         if word == "pass":
-            return self._end_turn(state)
-        return self._use(state, word, cards_of(pick))
+            return state._replace(mover=1 - state.mover, phase="draw")
+        return self._use(state, word, cards)
 
-    def _draw(self, state: State, card: int) -> State:
+    def _draw(self, state: State, card: Cards) -> State:
         """One card to the mover; while dealing, players take turns until both have their hands."""
-        deck, discard = (state.deck, state.discard) if state.deck else (state.discard, ())
-        hands = both(state.hands, state.mover, joined(state.hands[state.mover], card))
-        mover, phase = state.mover, "act"
-        if state.phase == "deal":
-            dealt = min(map(len, hands)) == self.hand
-            mover, phase = 1 - mover, "draw" if dealt else "deal"
-        return State(state.ci, hands, without(deck, card), discard, mover, phase)
+        ci, hands, deck, discard, mover, phase, _ = state
+        if not deck:
+            deck, discard = discard, ()
+        hands = both(hands, mover, joined(hands[mover], card))
+        deck = without(deck, card)
+        if phase != "deal":
+            return State(ci, hands, deck, discard, mover, "act")
+        dealt = min(map(len, hands)) == self.hand
+        return State(ci, hands, deck, discard, 1 - mover, "draw" if dealt else "deal")
 
     def _use(self, state: State, word: str, cards: Cards) -> State:
-        mover, target = state.mover, 1 - state.mover
-        hands = both(state.hands, mover, without(state.hands[mover], *cards))
-        ci = list(state.ci)
+        ci, hands, deck, discard, mover, _, _ = state
+        target = 1 - mover
         if word == "attack":
-            ci[target] -= sum(attack_value(cards))
+            value, bonus = attack_value(cards)
+            ci = both(ci, target, ci[target] - value - bonus)
         else:
-            ci[mover] = min(self.integrity[mover], ci[mover] + cards[0])
-        discard = joined(state.discard, *cards)
-        return State((ci[0], ci[1]), hands, state.deck, discard, target, "draw")
+            ci = both(ci, mover, min(self.integrity[mover], ci[mover] + cards[0]))
+        hands = both(hands, mover, without(hands[mover], cards))
+        return State(ci, hands, deck, joined(discard, cards), target, "draw")
 
-    def _exchange(self, state: State, taken: int) -> State:
-        mover, other = state.mover, 1 - state.mover
-        own = joined(without(state.hands[mover], state.offered), taken)
-        theirs = joined(without(state.hands[other], taken), state.offered)
-        hands = both(both(state.hands, mover, own), other, theirs)
-        return self._end_turn(state._replace(hands=hands))
-
-    def _end_turn(self, state: State) -> State:
-        return state._replace(mover=1 - state.mover, phase="draw", offered=0)
+    def _exchange(self, state: State, taken: Cards) -> State:
+        ci, hands, deck, discard, mover, _, card = state
+        offered, other = (card,), 1 - mover
+        own = joined(without(hands[mover], offered), taken)
+        theirs = joined(without(hands[other], taken), offered)
+        hands = (own, theirs) if mover == 0 else (theirs, own)
+        return State(ci, hands, deck, discard, other, "draw")
 
     # What is secret
 
     def observe(self, state: State, viewer: int | None) -> Seen:
+        ci, hands, deck, discard, mover, phase, offered = state
         return Seen(
             viewer,
-            state.ci,
-            () if viewer is None else state.hands[viewer],
-            (len(state.hands[0]), len(state.hands[1])),
-            len(state.deck),
-            state.discard,
-            state.mover,
-            state.phase,
-            state.offered if viewer == state.mover else 0,
+            ci,
+            () if viewer is None else hands[viewer],
+            (len(hands[0]), len(hands[1])),
+            len(deck),
+            discard,
+            mover,
+            phase,
+            offered if viewer == mover else 0,
         )
 
     def seen(self, state: State, event: Event, viewer: int | None) -> Event:
@@ -274,12 +296,11 @@ class CipherSiege(Game[State, Seen]):
         )  # fmt: skip
 
     def encode(self, seen: Seen, player: int) -> tuple[int, ...]:
-        values = range(1, self.values + 1)
+        _, ci, hand, sizes, deck, discard, mover, phase, offered = seen
         return (
-            max(0, seen.ci[player]), max(0, seen.ci[1 - player]),
-            *(seen.hand.count(card) for card in values), seen.sizes[1 - player], seen.deck_size,
-            *(seen.discard.count(card) for card in values),
-            int(seen.mover == player), seen.offered, int(seen.phase == "swap"),
+            max(0, ci[player]), max(0, ci[1 - player]),
+            *counts(hand, self.values), sizes[1 - player], deck, *counts(discard, self.values),
+            int(mover == player), offered, int(phase == "swap"),
         )  # fmt: skip
 
     # Display
@@ -380,9 +401,3 @@ class CipherSiege(Game[State, Seen]):
             Pile("Deck", seen.deck_size),
             Pile("Discards", len(seen.discard), seen.discard),
         ]
-
-
-@lru_cache(maxsize=8192)
-def odds(cards: Cards) -> dict[str, Fraction]:
-    """Each distinct card with its exact chance to be the one drawn."""
-    return {str(card): Fraction(cards.count(card), len(cards)) for card in dict.fromkeys(cards)}

@@ -118,7 +118,7 @@ def _openings(game: CipherSiege) -> Bars:
     deck = game.start().deck
     parts = {"attack and win at once": 0.0, "attack": 0.0, "swap": 0.0, "defend": 0.0}
     for hand, chance in hands(deck, game.hand + 1).items():
-        options = cipher_siege.actions(hand, True)
+        options = cipher_siege.actions(hand, True, 0).options[0]
         sizes = (game.hand + 1, game.hand)
         left = len(deck) - sum(sizes)
         seen = cipher_siege.Seen(0, game.integrity, hand, sizes, left, (), 0, "act", 0)

@@ -57,7 +57,7 @@ def test_remembering_changes_nothing(game: AnyGame, monkeypatch: pytest.MonkeyPa
     """With next to no memory, every path through the caches is taken."""
     monkeypatch.setattr(coding, "WIDE", 3)
     monkeypatch.setattr(coding, "MOST", 10)
-    monkeypatch.setattr(coding, "MASKS", 2)
+    monkeypatch.setattr(coding, "KEPT", 2)
     fresh = coding.Coding(game)
     monkeypatch.setattr(coding, "coding", lambda game: fresh)
     for seed in range(2):
@@ -129,4 +129,4 @@ def pick_randomly(episode: Any, randomness: Random) -> None:
 def test_a_shared_mask_cannot_be_written_to() -> None:
     code = coding.coding(load("firewall-breach"))
     with pytest.raises(ValueError, match="read-only"):
-        code.start().masks[0][0] = 0
+        code.start.turn.masks[0][0] = 0

@@ -91,7 +91,7 @@ def test_a_thousand_steps_hold_to_the_rules_of_the_interface(game: AnyGame) -> N
             assert sum(env.rewards.values()) == 0
             assert observation in env.observation_space(agent)
             other = zoo.AGENTS[1 - zoo.SEAT[agent]]
-            if len(env.unwrapped.episode.node.deciders) == 1:
+            if len(env.unwrapped.episode.node.turn.deciders) == 1:
                 assert not env.observe(other)["action_mask"].any()
             env.step(randomness.choice(observation["action_mask"].nonzero()[0].tolist()))
             steps += 1
@@ -128,7 +128,7 @@ def shown(env: Any, position: Any, agent: str) -> list[Any]:
     """All that an agent is given at a position."""
     env.reset(seed=1)
     episode = env.unwrapped.episode
-    episode.node, episode.deciders = position.node, position.node.deciders
+    episode.node, episode.deciders = position.node, position.node.turn.deciders
     seen = env.observe(agent)
     episode.happened = [step.event() for step in position.path()]
     text = render.Screen().text(episode, viewer=zoo.SEAT[agent])
