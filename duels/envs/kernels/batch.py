@@ -107,7 +107,7 @@ class Batch:
     def mask(self) -> Array:
         """Which moves are legal: size x moves, or size x 2 x moves where choices are sealed."""
         if not self._mask_known:
-            self._run.masks(self._rules, self._state, self._mask)
+            self._run.masks(self._rules, self._state, self._mask.view(np.uint8))
             self._mask_known = True
         return self._mask if self.sealed else self._mask[:, 0]
 

@@ -11,17 +11,18 @@ HALF = 10  # bits; a word has two halves at most
 # Looking it up spares a loop whose end no processor can predict.
 if np is not None:
     _HALVES = [[bit for bit in range(HALF) if word >> bit & 1] for word in range(1 << HALF)]
-    _SIZE = np.array([len(places) for places in _HALVES], np.int64)
+    _SIZE = np.array([len(places) for places in _HALVES], np.uint8)
     _NTH = np.array([places + [0] * (HALF - len(places)) for places in _HALVES], np.uint8)
     _BITS = np.array([[bit in places for bit in range(HALF)] for places in _HALVES], np.int16)
+    _MARKS = _BITS.astype(np.uint8)
 
 
 @compiled
 def choose(word: int, streams: Array, i: int) -> Scalar:
     """The place of one of the set bits, each equally likely."""
     low, high = word & ((1 << HALF) - 1), word >> HALF
-    few = _SIZE[low]
-    k = below(streams, i, PICKS, few + _SIZE[high])
+    few = int(_SIZE[low])
+    k = below(streams, i, PICKS, few + int(_SIZE[high]))
     return int(_NTH[low, k]) if k < few else HALF + int(_NTH[high, k - few])
 
 
@@ -41,8 +42,14 @@ def spread(word: int, n: int, out: Array, i: int, s: int, at: int) -> None:
 @compiled
 def mark(word: int, n: int, out: Array, i: int, s: int) -> None:
     """The lowest n bits as the marks of a mask."""
-    for bit in range(n):
-        out[i, s, bit] = (word >> bit) & 1
+    row = out[i, s]
+    if n == HALF:
+        half = word & ((1 << HALF) - 1)
+        for bit in range(HALF):
+            row[bit] = _MARKS[half, bit]
+    else:
+        for bit in range(n):
+            row[bit] = (word >> bit) & 1
 
 
 @compiled

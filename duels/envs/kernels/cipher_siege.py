@@ -34,6 +34,7 @@ from duels.envs.kernels.cipher_siege_table import (
     VALUES,
     WIDTH,
     WORTH,
+    Rules,
     hand_number,
     packed,
     rules,
@@ -71,23 +72,23 @@ def unpack(game: CipherSiege, row: tuple[int, ...]) -> State:
 
 
 @compiled
-def holds(rules: Array, hand: int, cards: int) -> Scalar:
+def holds(rules: Rules, hand: int, cards: int) -> Scalar:
     """Whether a hand has all these cards: no count borrows from the clear bit above it."""
-    return ((hand | rules[GUARD]) - cards) & rules[GUARD] == rules[GUARD]
+    return ((hand | rules.words[GUARD]) - cards) & rules.words[GUARD] == rules.words[GUARD]
 
 
 @compiled
-def nth_card(rules: Array, pile: int, k: int) -> Scalar:
+def nth_card(rules: Rules, pile: int, k: int) -> Scalar:
     """The value, from 0, of the k-th card of a pile, without a branch to mispredict."""
     value, seen = 0, 0
-    for place in range(rules[VALUES]):
+    for place in range(rules.words[VALUES]):
         seen += (pile >> (WIDTH * place)) & FIELD
         value += seen <= k
     return value
 
 
 @compiled
-def draw(rules: Array, state: Array, streams: Array, i: int) -> None:
+def draw(rules: Rules, state: Array, streams: Array, i: int) -> None:
     """One card to the mover, if there is any."""
     if state[i, DECK_SIZE] == 0:
         state[i, DECK], state[i, DECK_SIZE] = state[i, DISCARD], state[i, DISCARD_SIZE]
@@ -105,57 +106,57 @@ def draw(rules: Array, state: Array, streams: Array, i: int) -> None:
 
 
 @compiled
-def mover(rules: Array, state: Array, i: int) -> Scalar:
+def mover(rules: Rules, state: Array, i: int) -> Scalar:
     return state[i, MOVER] ^ (state[i, PHASE] == SWAPPING)
 
 
 @compiled
-def find_row(rules: Array, state: Array, i: int) -> None:
+def find_row(rules: Rules, state: Array, i: int) -> None:
     """Note where the table says what may be chosen: asked for a move and for a mask."""
     player = mover(rules, state, i)
-    number, room, most = 0, rules[LIMIT] + 1, rules[LIMIT] + 2
-    hand, at = state[i, HAND + player], rules[RANKS]
-    for value in range(rules[VALUES]):
+    number, room, most = 0, rules.words[LIMIT] + 1, rules.words[LIMIT] + 2
+    hand, at = state[i, HAND + player], rules.words[RANKS]
+    for value in range(rules.words[VALUES]):
         held = (hand >> (WIDTH * value)) & FIELD
-        number += rules[at + (value * most + room) * most + held]
+        number += rules.words[at + (value * most + room) * most + held]
         room -= held
-    may_swap = (state[i, SIZE + player] <= rules[LIMIT]) & (state[i, SIZE + 1 - player] > 0)
+    may_swap = (state[i, SIZE + player] <= rules.words[LIMIT]) & (state[i, SIZE + 1 - player] > 0)
     state[i, ROW] = 3 * number + (2 if state[i, PHASE] == SWAPPING else int(may_swap))
 
 
 @compiled
-def begin(rules: Array, state: Array, streams: Array, i: int) -> None:
+def begin(rules: Rules, state: Array, streams: Array, i: int) -> None:
     state[i, OFFERED] = state[i, DISCARD] = state[i, DISCARD_SIZE] = 0
-    state[i, CI], state[i, CI + 1] = rules[INTEGRITY], rules[INTEGRITY + 1]
-    state[i, DECK], state[i, DECK_SIZE] = rules[CARDS], rules[NUMBER]
+    state[i, CI], state[i, CI + 1] = rules.words[INTEGRITY], rules.words[INTEGRITY + 1]
+    state[i, DECK], state[i, DECK_SIZE] = rules.words[CARDS], rules.words[NUMBER]
     for player in range(2):
         state[i, HAND + player] = state[i, SIZE + player] = 0
-    for dealt in range(2 * rules[DEALT]):
-        state[i, MOVER] = rules[FIRST] ^ (dealt & 1)
+    for dealt in range(2 * rules.words[DEALT]):
+        state[i, MOVER] = rules.words[FIRST] ^ (dealt & 1)
         draw(rules, state, streams, i)
-    state[i, MOVER] = rules[FIRST]
+    state[i, MOVER] = rules.words[FIRST]
     draw(rules, state, streams, i)
     find_row(rules, state, i)
 
 
 @compiled
-def legal(rules: Array, state: Array, i: int, player: int, action: int) -> Scalar:
-    at = rules[MOVES] + FIELDS * action
-    kind = rules[at + KIND]
+def legal(rules: Rules, state: Array, i: int, player: int, action: int) -> Scalar:
+    at = rules.words[MOVES] + FIELDS * action
+    kind = rules.words[at + KIND]
     own, other = state[i, SIZE + player], state[i, SIZE + 1 - player]
     # `&` and `|`, not `and` and `or`: branches on a random move would be mispredicted.
     asked = (kind == GIVE) == (state[i, PHASE] == SWAPPING)
-    may_swap = (kind != SWAP) | ((own <= rules[LIMIT]) & (other > 0))
+    may_swap = (kind != SWAP) | ((own <= rules.words[LIMIT]) & (other > 0))
     may_pass = (kind != PASS) | (own == 0)
-    held = holds(rules, state[i, HAND + player], rules[at + PLAYED])
+    held = holds(rules, state[i, HAND + player], rules.words[at + PLAYED])
     return asked & may_swap & may_pass & held
 
 
 @compiled
-def choose(rules: Array, state: Array, streams: Array, i: int, player: int) -> Scalar:
-    at = rules[ROWS] + 2 * state[i, ROW]
-    begin, end = rules[at], rules[at + 1]
-    return rules[begin + below(streams, i, PICKS, end - begin)]
+def choose(rules: Rules, state: Array, streams: Array, i: int, player: int) -> Scalar:
+    at = rules.words[ROWS] + 2 * state[i, ROW]
+    begin, end = rules.words[at], rules.words[at + 1]
+    return rules.words[begin + below(streams, i, PICKS, end - begin)]
 
 
 @compiled
@@ -166,14 +167,14 @@ def exchange(state: Array, i: int, mover: int, given: int, taken: int) -> None:
 
 
 @compiled
-def play(rules: Array, state: Array, streams: Array, i: int, action: int, unused: int) -> Scalar:
+def play(rules: Rules, state: Array, streams: Array, i: int, action: int, unused: int) -> Scalar:
     mover = state[i, MOVER]
     other = 1 - mover
-    at = rules[MOVES] + FIELDS * action
-    kind, cards, worth = rules[at + KIND], rules[at + PLAYED], rules[at + WORTH]
+    at = rules.words[MOVES] + FIELDS * action
+    kind, cards, worth = rules.words[at + KIND], rules.words[at + PLAYED], rules.words[at + WORTH]
     if kind == GIVE:
         exchange(state, i, mover, 1 << (WIDTH * (state[i, OFFERED] - 1)), cards)
-    elif kind == SWAP and rules[CHOSEN]:
+    elif kind == SWAP and rules.words[CHOSEN]:
         state[i, PHASE] = SWAPPING
         state[i, OFFERED] = worth
         find_row(rules, state, i)
@@ -184,12 +185,12 @@ def play(rules: Array, state: Array, streams: Array, i: int, action: int, unused
         exchange(state, i, mover, cards, taken)
     else:
         state[i, HAND + mover] -= cards
-        state[i, SIZE + mover] -= rules[at + COUNT]
+        state[i, SIZE + mover] -= rules.words[at + COUNT]
         state[i, DISCARD] += cards
-        state[i, DISCARD_SIZE] += rules[at + COUNT]
+        state[i, DISCARD_SIZE] += rules.words[at + COUNT]
         state[i, CI + other] -= worth * (kind == ATTACK)
         gain = worth * (kind == DEFEND)
-        state[i, CI + mover] = min(rules[INTEGRITY + mover], state[i, CI + mover] + gain)
+        state[i, CI + mover] = min(rules.words[INTEGRITY + mover], state[i, CI + mover] + gain)
     state[i, MOVER] = other
     if state[i, CI + other] <= 0:
         state[i, PHASE] = DRY  # nobody draws any more
@@ -200,16 +201,22 @@ def play(rules: Array, state: Array, streams: Array, i: int, action: int, unused
 
 
 @compiled
-def mask(rules: Array, state: Array, i: int, player: int, out: Array, s: int) -> None:
-    out[i, s] = False
-    at = rules[ROWS] + 2 * state[i, ROW]
-    for place in range(rules[at], rules[at + 1]):
-        out[i, s, rules[place]] = True
+def mask(rules: Rules, state: Array, i: int, player: int, out: Array, s: int) -> None:
+    row = out[i, s]  # a slice of its own, or it would not be filled at once
+    if rules.masks.shape[0] > 0:
+        marks = rules.masks[state[i, ROW]]
+        for action in range(marks.shape[0]):
+            row[action] = marks[action]
+    else:
+        row[:] = 0
+        at = rules.words[ROWS] + 2 * state[i, ROW]
+        for place in range(rules.words[at], rules.words[at + 1]):
+            row[rules.words[place]] = 1
 
 
 @compiled
-def observe(rules: Array, state: Array, i: int, player: int, out: Array, s: int) -> None:
-    n, mover = rules[VALUES], state[i, MOVER]
+def observe(rules: Rules, state: Array, i: int, player: int, out: Array, s: int) -> None:
+    n, mover = rules.words[VALUES], state[i, MOVER]
     hand, discard = state[i, HAND + player], state[i, DISCARD]
     out[i, s, 0] = max(0, state[i, CI + player])
     out[i, s, 1] = max(0, state[i, CI + 1 - player])

@@ -1,7 +1,4 @@
-"""The numbers that the kernel of Cipher Siege looks up: the options of a variant, moves and hands.
-
-They are one array, as the compiler would count the references to each of several at every use.
-"""
+"""What the kernel of Cipher Siege looks up: the options of a variant, its moves and its hands."""
 
 from __future__ import annotations
 
@@ -9,6 +6,7 @@ from collections.abc import Iterable
 from itertools import product
 from math import comb
 from operator import mul
+from typing import NamedTuple
 
 from duels.envs.kernels import Array, NoKernel, np
 from duels.games.cipher_siege import Cards, CipherSiege, attack_value, cards_of
@@ -17,6 +15,7 @@ WORDS = ("attack", "defend", "swap", "give", "pass")
 ATTACK, DEFEND, SWAP, GIVE, PASS = range(5)
 WIDTH, FIELD, CLEAR = 6, 63, 32
 MOST_HANDS = 20_000  # of a table that takes a second or two to make
+MOST_MASKS = 10_000_000  # bytes of a table of masks
 
 # First come the options and where tables begin:
 (
@@ -48,7 +47,12 @@ def unpacked(word: int) -> Cards:
     )
 
 
-def rules(game: CipherSiege) -> Array:
+class Rules(NamedTuple):
+    words: Array
+    masks: Array  # which moves each row lists, 1 or 0 for each; empty if that took too much room
+
+
+def rules(game: CipherSiege) -> Rules:
     room = game.limit + 1
     hands = comb(room + game.values, room)
     if hands > MOST_HANDS:
@@ -67,7 +71,13 @@ def rules(game: CipherSiege) -> Array:
         packed(deck), len(deck), guard, OPTIONS, at_moves, at_rows,
     ]  # fmt: skip
     flat = [number for move in moves for number in move]
-    return np.array([*options, *ranks, *flat, *_rows(game, moves, at_rows)], np.int64)
+    words = np.array([*options, *ranks, *flat, *_rows(game, moves, at_rows)], np.int64)
+    rows = 3 * hands if 3 * hands * len(moves) <= MOST_MASKS else 0
+    masks = np.zeros((rows, len(moves)), np.uint8)
+    for row, mask in enumerate(masks):
+        begin, end = words[at_rows + 2 * row : at_rows + 2 * row + 2]
+        mask[words[begin:end]] = 1
+    return Rules(words, masks)
 
 
 def _move(move: str) -> tuple[int, int, int, int]:
