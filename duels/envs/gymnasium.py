@@ -174,11 +174,15 @@ class DuelEnv(gymnasium.Env):  # type: ignore[misc]
 
 
 def register() -> None:
-    """Let `gymnasium.make("duels/...-v0")` find every game of the catalogue."""
+    """Let `gymnasium.make` and `make_vec` find every game of the catalogue."""
     for slug in catalogue():
         if env_id(slug) not in gymnasium.registry:
-            place = "duels.envs.gymnasium:DuelEnv"
-            gymnasium.register(env_id(slug), entry_point=place, kwargs={"game": slug})
+            gymnasium.register(
+                env_id(slug),
+                entry_point="duels.envs.gymnasium:DuelEnv",
+                vector_entry_point="duels.envs.vector:DuelVectorEnv",
+                kwargs={"game": slug},
+            )
 
 
 register()

@@ -1,7 +1,7 @@
 """Vectorised environments: thousands of games a call, on compiled kernels.
 
 - `Batch` plays both sides;
-- `Versus` plays one side against a random opponent or any policy over arrays;
+- `Versus` plays one side against a built-in opponent or any policy over arrays;
 - `DuelVectorEnv` is the same as a `gymnasium.vector.VectorEnv`.
 
 docs/envs/vector.md says how the arrays are laid out, what is masked and when games begin anew.
@@ -23,6 +23,7 @@ from duels.envs.extras import Array
 from duels.envs.kernels import NoKernel, np
 from duels.envs.kernels.batch import Batch, Step
 from duels.envs.kernels.drive import BY_FORFEIT, BY_LIMIT, BY_RULES, MOST_DEALS, RUNNING
+from duels.envs.opponents import Mixes, known
 from duels.games import load
 
 __all__ = [
@@ -57,15 +58,21 @@ class Versus:
         seat: int | str = 0,
         turn_limit: int = TURN_LIMIT,
     ) -> None:
-        if isinstance(opponent, str) and opponent != "random":
-            raise OptionError(f"opponent takes 'random' or a policy; got {quote(opponent)}")
         if seat not in SEATS:
             raise OptionError(f"seat takes 0, 1 or 'alternate'; got {quote(seat)}")
         self.batch = Batch(game, size, seed, turn_limit=turn_limit)
-        self.policy: Policy | None = None if isinstance(opponent, str) else opponent
+        # A random opponent plays inside the kernel; any other is asked.
+        self.policy: Mixes | Policy | None = None
+        if not isinstance(opponent, str):
+            self.policy = opponent
+        elif (name := known(game, opponent)) != "random":
+            self.policy = Mixes(game, name)
         self._rows = np.arange(size)
         self.seats = self._rows % 2 if seat == "alternate" else np.full(size, seat)
         self.ending = np.zeros(size, np.int8)  # how games ended in the last step
+        # Games since `reset` that the opponent ended before the agent had any choice. They were
+        # dealt again and no step told of them.
+        self.skipped = np.zeros(size, np.int64)
         self._final: Array = None
         self.reset(self.batch.seed)
 
@@ -95,8 +102,9 @@ class Versus:
 
     def reset(self, seed: int | None = None) -> None:
         """Begin all games anew: from a seed, or going on along the present random numbers."""
+        self.skipped[:] = 0
         if self.policy is None:
-            _require(self.batch.reset_against_random(self.seats, seed))
+            _require(self.batch.reset_against_random(self.seats, self.skipped, seed))
         else:
             self.batch.reset(seed)
             self._let_opponent_play(None)
@@ -106,10 +114,10 @@ class Versus:
         taken = self.batch.checked(actions, 1)
         fair = True
         if self.policy is None:
-            step, fair = self.batch.step_against_random(taken, self.seats)
+            step, fair = self.batch.step_against_random(taken, self.seats, self.skipped)
             self._note()
         elif self.batch.sealed:
-            step = self.batch.step(self._sealed(taken[:, 0], self.policy))
+            step = self.batch.step(self._sealed(taken[:, 0]))
             self._note()
         else:
             step = self.batch.step(taken[:, 0])
@@ -122,13 +130,27 @@ class Versus:
         self.ending = self.batch.ending
         self._final = None
 
-    def _sealed(self, own: Array, policy: Policy) -> Array:
-        others = 1 - self.seats
+    def _sealed(self, own: Array) -> Array:
         both = np.empty((self.batch.size, 2), np.int64)
         both[self._rows, self.seats] = own
-        seen, mask = self.batch.observation, self.batch.mask
-        both[self._rows, others] = policy(seen[self._rows, others], mask[self._rows, others])
+        both[self._rows, 1 - self.seats] = self._answers(self._rows)
         return both
+
+    def _answers(self, rows: Array) -> Array:
+        """The opponent's action in each of these games."""
+        others = 1 - self.seats[rows]
+        side = (rows, others) if self.batch.sealed else rows
+        seen = self.batch.observation[side]
+        if isinstance(self.policy, Mixes):
+            return self.policy.choose(self.batch, rows, others, seen)
+        assert self.policy is not None
+        given = np.asarray(self.policy(seen, self.batch.mask[side]))
+        if given.shape != rows.shape or given.dtype.kind not in "iu":
+            raise ValueError(
+                f"the opponent's policy gives a whole number for each of {len(rows)} games; "
+                f"got {given.dtype} in the shape {given.shape}"
+            )
+        return given
 
     def _let_opponent_play(self, step: Step | None) -> None:
         """Until the agent must choose everywhere; ends of games are added to `step`.
@@ -136,17 +158,20 @@ class Versus:
         A game that the opponent ends before the agent's first choice is nobody's: it is dealt
         again, as the kernel does against a random opponent.
         """
-        assert self.policy is not None
         views = self.final_observation  # before the opponent's moves end more games
         for _ in range(MOST_DEALS):
             waiting = self.batch.player != self.seats
             if self.batch.sealed or not waiting.any():
                 return
             theirs = np.zeros(self.batch.size, np.int64)
-            theirs[waiting] = self.policy(self.batch.observation[waiting], self.batch.mask[waiting])
+            theirs[waiting] = self._answers(np.flatnonzero(waiting))
             more = self.batch.step(theirs, where=waiting)
-            if step is not None:
-                ended = (self.batch.ending != RUNNING) & (self.ending == RUNNING)
+            over = self.batch.ending != RUNNING
+            if step is None:
+                self.skipped += over
+            else:
+                ended = over & (self.ending == RUNNING)
+                self.skipped += over & ~ended
                 for kept, new in zip(step, more, strict=True):
                     kept[ended] = new[ended]
                 self.ending[ended] = self.batch.ending[ended]
@@ -173,7 +198,7 @@ class DuelVectorEnv(_base()):  # type: ignore[misc]
         self,
         game: str | AnyGame,
         num_envs: int = 1,
-        opponent: str | Policy = "random",
+        opponent: str | Policy = "greedy",
         seat: int | str = 0,
         *,
         turn_limit: int = TURN_LIMIT,

@@ -8,13 +8,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from duels.core.game import Move
 from duels.core.player import View
 from duels.players.uniform import Uniform
 
 
 class Greedy(Uniform):
-    def choose(self, view: View) -> Move:
+    def mix(self, view: View) -> Mapping[Move, float]:
         gains = {move: view.game.gain(view.observation, view.player, move) for move in view.options}
-        best = max(gains.values())
-        return self.randomness(view).choice([move for move in gains if gains[move] == best])
+        largest = max(gains.values())
+        best = [move for move in gains if gains[move] == largest]
+        return dict.fromkeys(best, 1 / len(best))

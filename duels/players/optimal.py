@@ -24,27 +24,27 @@ class Perfect(Uniform):
     """Chooses as the solution says; where that is a mix, at random as the mix says."""
 
     def choose(self, view: View) -> Move:
-        mix = self.mix(self.assess(view))
+        mix = self.mix(view)
         if len(mix) == 1:
             return next(iter(mix))
         return self.randomness(view).choices(list(mix), list(mix.values()))[0]
+
+    def mix(self, view: View) -> Mapping[Move, float]:
+        return self.assess(view).mix
 
     def assess(self, view: View) -> Assessment:
         from duels.solve import solve  # imported late, as the first prompt does not wait for it
 
         return solve(view.game).assess(view)
 
-    def mix(self, choice: Assessment) -> Mapping[Move, float]:
-        return choice.mix
-
 
 class Level(Perfect):
     level = ""
 
-    def mix(self, choice: Assessment) -> Mapping[Move, float]:
+    def mix(self, view: View) -> Mapping[Move, float]:
         from duels.solve.levels import level_mix
 
-        return level_mix(choice, self.level)
+        return level_mix(self.assess(view), self.level)
 
 
 class Easy(Level):

@@ -8,6 +8,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from duels.core.chance import stream
@@ -23,7 +24,11 @@ class Uniform:
         self.seed, self.player = seed, player
 
     def choose(self, view: View) -> Move:
-        return self.randomness(view).choice(view.options)
+        return self.randomness(view).choice(list(self.mix(view)))
+
+    def mix(self, view: View) -> Mapping[Move, float]:
+        """How likely each move is."""
+        return dict.fromkeys(view.options, 1 / len(view.options))
 
     def randomness(self, view: View) -> Random:
         """Fresh for every choice: a resumed match goes on as it would have, an undone one not."""

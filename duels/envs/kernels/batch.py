@@ -20,7 +20,7 @@ from duels.core.game import AnyGame, Decide
 from duels.core.match import TURN_LIMIT
 from duels.envs.kernels import DECISIONS, Array, kernel_of, np
 from duels.envs.kernels.drive import BY_LIMIT, RUNNING, Drivers, drivers, misplaced
-from duels.envs.kernels.stream import keys
+from duels.envs.kernels.stream import fill_luck, keys
 
 
 class Step(NamedTuple):
@@ -91,6 +91,12 @@ class Batch:
         out = np.empty((self.size, 2 if self.sealed else 1), np.int64)
         self._run.pick(self._rules, self._state, self._streams, out)
         return out if self.sealed else out[:, 0]
+
+    def luck(self, rows: Array) -> Array:
+        """A number from 0 up to 1 for each of these games, from its stream of random picks."""
+        out = np.empty(len(rows), np.float64)
+        fill_luck(self._streams, rows, out)
+        return out
 
     # Looking. Arrays are filled when they are first asked for after a step, then kept until the
     # next: who does not look does not pay.
@@ -163,22 +169,27 @@ class Batch:
             )
         return taken
 
-    def reset_against_random(self, seats: Array, seed: int | None = None) -> bool:
-        """Begin anew with a random opponent; False if some game never gave the agent a choice."""
+    def reset_against_random(self, seats: Array, skipped: Array, seed: int | None = None) -> bool:
+        """Begin anew with a random opponent; False if some game never gave the agent a choice.
+
+        Games that the opponent ends before the agent had a choice are added to `skipped`.
+        """
         if seed is not None:
             self.seed = seed
             self._streams = keys(seed, self.size)
         fair = self._run.begin_against_random(
-            self._rules, self._state, self._streams, seats, self.turn_limit
+            self._rules, self._state, self._streams, seats, self.turn_limit, skipped
         )
         self._changed()
         return bool(fair)
 
-    def step_against_random(self, actions: Array, seats: Array) -> tuple[Step, bool]:
+    def step_against_random(
+        self, actions: Array, seats: Array, skipped: Array
+    ) -> tuple[Step, bool]:
         rewards = self._results()
         fair = self._run.step_against_random(
             self._rules, self._state, self._streams, seats, actions, self.turn_limit,
-            rewards, self.ending, self.final_observation,
+            rewards, self.ending, self.final_observation, skipped,
         )  # fmt: skip
         return self._stepped(rewards), bool(fair)
 

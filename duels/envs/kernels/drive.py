@@ -118,27 +118,30 @@ def drivers(slug: str, sealed: bool) -> Drivers:
         return ended, winner
 
     @compiled
-    def start_for(rules: Any, state: Array, streams: Array, i: int, seat: int, limit: int) -> bool:
+    def start_for(
+        rules: Any, state: Array, streams: Array, i: int, seat: int, limit: int, skipped: Array
+    ) -> bool:
         for _ in range(MOST_DEALS):
             start(rules, state, streams, i)
             ended, _ = answer(rules, state, streams, i, seat, limit)
             if ended == RUNNING:
                 return True
+            skipped[i] += 1
         return False
 
     @compiled
     def begin_against_random(
-        rules: Any, state: Array, streams: Array, seats: Array, limit: int
+        rules: Any, state: Array, streams: Array, seats: Array, limit: int, skipped: Array
     ) -> bool:
         fair = True
         for i in range(state.shape[0]):
-            fair &= start_for(rules, state, streams, i, seats[i], limit)
+            fair &= start_for(rules, state, streams, i, seats[i], limit, skipped)
         return fair
 
     @compiled
     def step_against_random(
         rules: Any, state: Array, streams: Array, seats: Array, actions: Array, limit: int,
-        rewards: Array, ending: Array, final: Array,
+        rewards: Array, ending: Array, final: Array, skipped: Array,
     ) -> bool:  # fmt: skip
         fair = True
         for i in range(state.shape[0]):
@@ -153,7 +156,7 @@ def drivers(slug: str, sealed: bool) -> Drivers:
                 ended, winner = answer(rules, state, streams, i, seat, limit)
             if ended != RUNNING:
                 report(rules, state, i, ended, winner, rewards, ending, final)
-                fair &= start_for(rules, state, streams, i, seat, limit)
+                fair &= start_for(rules, state, streams, i, seat, limit, skipped)
         return fair
 
     @compiled

@@ -69,6 +69,13 @@ def _fill_keys(begin: int, words: Array) -> None:
 
 
 @compiled
+def fill_luck(streams: Array, rows: Array, out: Array) -> None:
+    """A number from 0 up to 1 for each of these games, from its stream of random picks."""
+    for k in range(rows.shape[0]):
+        out[k] = below(streams, rows[k], PICKS, 1 << 31) / (1 << 31)
+
+
+@compiled
 def below(streams: Array, i: int, stream: int, bound: int) -> Scalar:
     """A whole number from 0 up to `bound`, which is at least 1 and less than 2**32."""
     wide = np.uint64(bound)

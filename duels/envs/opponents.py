@@ -1,0 +1,76 @@
+"""The built-in opponents over arrays: what each would do is asked once and remembered.
+
+A batch keeps no history, so those that remember what they have seen cannot play in it: `ismcts`,
+and in games with secret hands all that know the solution.
+"""
+
+from __future__ import annotations
+
+from duels.core.errors import OptionError, UnknownName, quote
+from duels.core.game import AnyGame, Decide
+from duels.core.player import View
+from duels.core.show import listed
+from duels.envs.extras import Array
+from duels.envs.kernels import np
+from duels.envs.kernels.batch import Batch
+from duels.players import BUILT_IN, NEED_SOLUTION, find, make
+from duels.players.uniform import Uniform
+
+REMEMBERED = 1_000_000  # mixes
+
+
+def able(game: AnyGame) -> list[str]:
+    """The opponents that need no history."""
+    return [n for n in BUILT_IN if n != "ismcts" and not (game.private and n in NEED_SOLUTION)]
+
+
+def known(game: AnyGame, opponent: str) -> str:
+    """The full name of an opponent who can play this game in a batch."""
+    try:
+        found = find(opponent)
+    except UnknownName as error:
+        raise OptionError(f"{error}; or give a policy") from None
+    if found not in able(game):
+        raise OptionError(
+            f"in a batch of {game.slug} the opponent is one of {listed(able(game))}, or a policy; "
+            f"got {quote(opponent)}"
+        )
+    return found
+
+
+class Mixes:
+    """How one opponent chooses, by what it sees; the luck comes from each game's own stream."""
+
+    def __init__(self, game: AnyGame, opponent: str) -> None:
+        self.game = game
+        player = make(opponent, 0, 0)
+        assert isinstance(player, Uniform)
+        self.player = player
+        self.index = {move: number for number, move in enumerate(game.moves())}
+        self._found: dict[bytes, tuple[Array, Array]] = {}
+
+    def choose(self, batch: Batch, rows: Array, seats: Array, observations: Array) -> Array:
+        """An action for each of some rows of a batch, in which these seats must choose."""
+        actions = np.empty(len(rows), np.int64)
+        luck = batch.luck(rows)
+        sides = seats.tolist()
+        for k, row in enumerate(rows.tolist()):
+            key = observations[k].tobytes() + (b"1" if sides[k] else b"0")
+            found = self._found.get(key)
+            if found is None:
+                if len(self._found) >= REMEMBERED:
+                    self._found.clear()
+                found = self._found[key] = self._ask(batch.state(row), sides[k])
+            moves, shares = found
+            actions[k] = moves[shares.searchsorted(luck[k], side="right")]
+        return actions
+
+    def _ask(self, state: tuple[object, ...], seat: int) -> tuple[Array, Array]:
+        """The moves it may choose and the sum of the chances up to each."""
+        turn = self.game.turn(state)
+        assert isinstance(turn, Decide)
+        seen = self.game.observe(state, seat)
+        mix = self.player.mix(View(self.game, seat, seen, (), turn.options[seat]))
+        shares = np.cumsum(list(mix.values()))
+        shares[-1] = 1.0  # luck is below it, whatever rounding did
+        return np.array([self.index[move] for move in mix]), shares
