@@ -10,7 +10,7 @@ that there is one reader and one writer.
 
 from __future__ import annotations
 
-from typing import Any, Generic, TypeVar, overload
+from typing import Any, Generic, SupportsIndex, TypeVar, overload
 
 from duels.core.errors import OptionError, quote
 
@@ -52,8 +52,9 @@ def whole_number(value: object, low: int, high: int) -> int | None:
     """The whole number a value or text stands for, if it is one within the bounds."""
     if isinstance(value, str) and value.isascii() and value.isdigit() and len(value) < 10:
         value = int(value)
-    if isinstance(value, int) and not isinstance(value, bool) and low <= value <= high:
-        return value
+    if isinstance(value, SupportsIndex) and not isinstance(value, bool):
+        number = value.__index__()  # numpy's whole numbers are welcome too
+        return number if low <= number <= high else None
     return None
 
 
@@ -133,11 +134,17 @@ class First(Option[int]):
     expects = "1 or 2"
 
     def read(self, value: object) -> int:
-        if value in ("1", "2"):
-            return int(str(value)) - 1
-        if value in (0, 1) and isinstance(value, int) and not isinstance(value, bool):
-            return value
-        raise self.refuse(value)
+        if isinstance(value, str):
+            number = whole_number(value, 1, 2)
+            if number is None:
+                raise self.refuse(value)
+            return number - 1
+        number = whole_number(value, 0, 1)
+        if number is None:
+            raise OptionError(
+                f"{self.name} takes 0 or 1 as a number, '1' or '2' as text; got {quote(value)}"
+            )
+        return number
 
     def show(self, value: int) -> str:
         return str(value + 1)

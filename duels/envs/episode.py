@@ -91,7 +91,7 @@ class Episode:
 
     # What a player may do.
 
-    def pick(self, player: int, action: int | None) -> None:
+    def pick(self, player: int, action: Any) -> None:
         """A player's action. One that the mask forbids loses the game, or is refused."""
         node, coding = self.node, self.coding
         moves, action = coding.moves, coding.action(action)
@@ -118,6 +118,20 @@ class Episode:
             self.happened.append((node.state, Pick(tuple(pairs))))
         self._decisions += 1
         self._settle(node.after(key, *picks))
+
+    def pick_both(self, one: Any, two: Any) -> None:
+        """The two picks of a sealed choice at once: both are looked at before either counts.
+
+        If the mask forbids both, nobody has won.
+        """
+        masks, picks = self.node.turn.masks, (self.coding.action(one), self.coding.action(two))
+        wrong = [player for player in (0, 1) if not masks[player][picks[player]]]
+        if len(wrong) == 2 and self.illegal == "forfeit":
+            self._end(Result(None, "forfeit", "Both players forfeit: neither pick is an option."))
+            return
+        for player in wrong or (0, 1):
+            if self.result is None:
+                self.pick(player, picks[player])
 
     # Inside.
 

@@ -10,9 +10,10 @@ duels.core.errors.MissingExtra: a_library_nobody_has is not installed: pip insta
 from __future__ import annotations
 
 from importlib import import_module
+from operator import index
 from typing import Any
 
-from duels.core.errors import MissingExtra
+from duels.core.errors import MissingExtra, OptionError, quote
 
 # Numpy's arrays: naming their type would bind this package's checks to numpy being installed.
 Array = Any
@@ -27,3 +28,20 @@ def need(module: str, extra: str) -> Any:
             raise  # the library is there and broken: its own message says more
     top = module.partition(".")[0]
     raise MissingExtra(f"{top} is not installed: pip install 'duels[{extra}]'")
+
+
+def whole(name: str, value: Any, low: int | None = None) -> int:
+    """A whole number of any kind, numpy's too, as Python's own.
+
+    >>> whole("turn_limit", 0, low=1)
+    Traceback (most recent call last):
+    duels.core.errors.OptionError: turn_limit is a whole number from 1 up; got 0
+    """
+    try:
+        number = index(value)
+    except TypeError:
+        number = None
+    if number is None or (low is not None and number < low):
+        least = "" if low is None else f" from {low} up"
+        raise OptionError(f"{name} is a whole number{least}; got {quote(value)}")
+    return number

@@ -24,12 +24,13 @@ from duels.core.player import Player
 from duels.core.show import listed
 from duels.envs.coding import NUMBER, TOP, coding
 from duels.envs.episode import Episode
-from duels.envs.extras import Array, need
+from duels.envs.extras import Array, need, whole
 from duels.envs.naming import env_id
 from duels.envs.render import MODES, Screen
 from duels.games import catalogue, load
 from duels.players import BUILT_IN as PLAYERS
-from duels.players import find, make
+from duels.players import NEED_SOLUTION, find, make
+from duels.solve import solve
 
 gymnasium: Any = need("gymnasium", extra="rl")
 
@@ -46,7 +47,7 @@ class DuelEnv(gymnasium.Env):  # type: ignore[misc]
     def __init__(
         self,
         game: str | AnyGame,
-        opponent: str = "greedy",
+        opponent: str | Player = "greedy",
         seat: int | str = 0,
         *,
         render_mode: str | None = None,
@@ -60,14 +61,12 @@ class DuelEnv(gymnasium.Env):  # type: ignore[misc]
             raise OptionError(f"illegal takes {' or '.join(ILLEGAL)}; got {quote(illegal)}")
         if render_mode not in (None, *MODES):
             raise OptionError(f"render_mode takes {' or '.join(MODES)}; got {quote(render_mode)}")
-        if find(opponent) not in PLAYERS:
-            raise UnknownName(f"the opponent is one of {listed(PLAYERS)}; got {quote(opponent)}")
         self.coding = coding(load(game, **options) if isinstance(game, str) else game)
         self.game = self.coding.game
-        self.opponent = opponent
+        self.opponent = opponent if hasattr(opponent, "choose") else self._named(opponent)
         self.seat = seat
         self.render_mode = render_mode
-        self.turn_limit = turn_limit
+        self.turn_limit = whole("turn_limit", turn_limit, low=1)
         self.illegal = illegal
         self.action_space = gymnasium.spaces.Discrete(len(self.coding.moves))
         features = (len(self.coding.features),)
@@ -138,6 +137,18 @@ class DuelEnv(gymnasium.Env):  # type: ignore[misc]
 
     # Inside.
 
+    def _named(self, opponent: object) -> str:
+        """A built-in opponent's name, once it is sure that it can play this variant."""
+        name = find(opponent) if isinstance(opponent, str) else ""
+        if name not in PLAYERS:
+            raise UnknownName(
+                f"the opponent is one of {listed(PLAYERS)}, or has a method choose(view); "
+                f"got {quote(opponent)}"
+            )
+        if name in NEED_SOLUTION:
+            solve(self.game)
+        return name
+
     def _playing(self) -> Episode:
         if self.episode is None:
             raise IllegalMove("there is no episode yet: call reset")
@@ -146,7 +157,8 @@ class DuelEnv(gymnasium.Env):  # type: ignore[misc]
     def _begin(self, seed: int) -> None:
         drawn = Random(f"{seed} seat").randrange(2)
         self.player = drawn if self.seat == "random" else int(self.seat)
-        self._other = make(self.opponent, seed, 1 - self.player)
+        other = self.opponent
+        self._other = make(other, seed, 1 - self.player) if isinstance(other, str) else other
         self.episode = Episode(self.coding, seed, self.turn_limit, True, self.illegal)
         self._screen = Screen()
         self._let_opponent_play()

@@ -21,7 +21,7 @@ from duels.core.game import AnyGame
 from duels.core.match import TURN_LIMIT
 from duels.core.options import Option
 from duels.envs.coding import Coding, coding
-from duels.envs.extras import need
+from duels.envs.extras import need, whole
 from duels.envs.naming import spiel_name
 from duels.envs.observer import Observer
 from duels.envs.position import Kind, begin, kind, resample
@@ -89,7 +89,7 @@ class SpielGame(pyspiel.Game):  # type: ignore[misc]
         }
         rules = load(self.slug, **options)
         found = kind(rules)
-        limit = int(parameters.get(LIMIT, TURN_LIMIT))
+        limit = whole(LIMIT, parameters.get(LIMIT, TURN_LIMIT), low=1)
         self.coding: Coding = coding(rules)
         self.chance_most = found.dealt + found.between * limit
         self.slots = limit * (2 if found.sealed else 1) + self.chance_most
@@ -104,6 +104,9 @@ class SpielGame(pyspiel.Game):  # type: ignore[misc]
             max_game_length=limit,
         )
         super().__init__(game_type(rules, found), info, parameters)
+
+    def __reduce__(self) -> tuple[Any, tuple[str]]:
+        return reload, (str(self),)
 
     def new_initial_state(self) -> SpielState:
         return SpielState(self)
@@ -140,7 +143,7 @@ class SpielState(pyspiel.State):  # type: ignore[misc]
         return self.position.terminal
 
     def returns(self) -> list[float]:
-        return RETURNS[self.position.winner]
+        return list(RETURNS[self.position.winner])
 
     def _legal_actions(self, player: int) -> list[int]:
         return self.position.node.turn.actions[player]
@@ -149,7 +152,7 @@ class SpielState(pyspiel.State):  # type: ignore[misc]
         tickets = self.position.node.turn.tickets
         if tickets is None:
             raise IllegalMove("nothing is left to chance here")
-        return tickets.numbered()
+        return list(tickets.numbered())
 
     def _action_to_string(self, player: int, action: int) -> str:
         if player == PLAYER.CHANCE:
@@ -166,17 +169,31 @@ class SpielState(pyspiel.State):  # type: ignore[misc]
     def _apply_action(self, action: int) -> None:
         position = self.position
         turn = position.node.turn
-        if turn.tickets is not None:
+        if turn.tickets is not None and 0 <= action < len(turn.tickets.outcomes):
             self.position = position.after(turn.tickets.outcomes[action])
             return
+        if position.terminal or turn.tickets is not None or len(turn.deciders) == 2:
+            raise IllegalMove(f"action {action} cannot be applied: {self._awaited()}")
+        move = position.node.coding.move(action)
         if not turn.masks[turn.deciders[0]][action]:
-            raise IllegalMove(f"{position.node.coding.move(action)} is not an option")
+            raise IllegalMove(f"{move} is not an option")
         self.position = position.after(action)
+
+    def _awaited(self) -> str:
+        """What would have to happen next."""
+        tickets = self.position.node.turn.tickets
+        if self.position.terminal:
+            return "the game is over"
+        if tickets is None:
+            return "both players choose at once, with apply_actions"
+        return f"chance has the outcomes 0 to {len(tickets.outcomes) - 1}"
 
     def _apply_actions(self, actions: list[int]) -> None:
         position = self.position
-        one, two = actions
-        masks = position.node.turn.masks
+        coding, masks = position.node.coding, position.node.turn.masks
+        if position.terminal or len(masks) != 2:
+            raise IllegalMove(f"actions {actions} cannot be applied: no choice of both is awaited")
+        one, two = map(coding.action, actions)
         if not (masks[0][one] and masks[1][two]):
             raise IllegalMove(f"{actions} are not both options")
         self.position = position.after((one, two))
@@ -198,6 +215,11 @@ class SpielState(pyspiel.State):  # type: ignore[misc]
     def __str__(self) -> str:
         """Everything, secrets included: for debugging."""
         return str(self.position.node.state)
+
+
+def reload(name: str) -> Any:
+    """The game of a pickle. Finding this function has registered it."""
+    return pyspiel.load_game(name)
 
 
 def register() -> None:

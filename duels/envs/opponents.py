@@ -15,6 +15,7 @@ from duels.envs.kernels import np
 from duels.envs.kernels.batch import Batch
 from duels.players import BUILT_IN, NEED_SOLUTION, find, make
 from duels.players.uniform import Uniform
+from duels.solve import solve
 
 REMEMBERED = 1_000_000  # mixes
 
@@ -45,6 +46,8 @@ class Mixes:
         self.game = game
         player = make(opponent, 0, 0)
         assert isinstance(player, Uniform)
+        if opponent in NEED_SOLUTION:
+            solve(game)  # now, or say now that it cannot be
         self.player = player
         self.index = {move: number for number, move in enumerate(game.moves())}
         self._found: dict[bytes, tuple[Array, Array]] = {}

@@ -20,12 +20,13 @@ from random import Random
 from typing import Any
 
 from duels.core.chance import new_seed
-from duels.core.errors import DuelsError, OptionError, quote
+from duels.core.errors import DuelsError, IllegalMove, OptionError, quote
 from duels.core.game import AnyGame, Move
 from duels.core.match import TURN_LIMIT
+from duels.core.show import listed
 from duels.envs.coding import NUMBER, TOP, coding, np
 from duels.envs.episode import Episode
-from duels.envs.extras import need
+from duels.envs.extras import need, whole
 from duels.envs.naming import env_id
 from duels.envs.render import MODES, Screen
 from duels.games import catalogue, load
@@ -61,7 +62,7 @@ class _Duel:
         self.coding = coding(load(game, **options) if isinstance(game, str) else game)
         self.game = self.coding.game
         self.render_mode = render_mode
-        self.turn_limit = turn_limit
+        self.turn_limit = whole("turn_limit", turn_limit, low=1)
         self.illegal = illegal
         self.possible_agents = list(AGENTS)
         self.metadata = {
@@ -125,14 +126,13 @@ class _Duel:
 
     def _begin(self, seed: int | None) -> None:
         """The first episode of a seed is the match with that seed; those after follow from it."""
-        if seed is not None:
-            self._seeds = Random(seed)
-        elif self._seeds is None:
-            self._seeds = Random(seed := new_seed())
+        if seed is not None or self._seeds is None:
+            seed = new_seed() if seed is None else whole("a seed", seed)
+            self._seeds = Random(str(seed))
         else:
             seed = self._seeds.getrandbits(63)
         keep = self.render_mode is not None
-        self.episode = Episode(self.coding, int(seed), self.turn_limit, keep, self.illegal)
+        self.episode = Episode(self.coding, seed, self.turn_limit, keep, self.illegal)
         self._screen = Screen()
         self.agents = list(AGENTS)
 
@@ -193,9 +193,9 @@ class parallel_env(_Duel, pettingzoo.ParallelEnv):  # type: ignore[misc]  # noqa
     ) -> tuple[dict[str, Any], dict[str, float], dict[str, bool], dict[str, bool], dict[str, Any]]:
         if not self.agents:
             return {}, {}, {}, {}, {}
-        for seat in self.episode.deciders:
-            if self.episode.result is None:
-                self.episode.pick(seat, actions[AGENTS[seat]])
+        if missing := [agent for agent in AGENTS if agent not in actions]:
+            raise IllegalMove(f"both agents choose at once; {listed(missing)} did not")
+        self.episode.pick_both(*(actions[agent] for agent in AGENTS))
         episode = self.episode
         over = episode.result is not None
         infos = {agent: _ending(episode, seat) if over else {} for agent, seat in SEAT.items()}
@@ -273,11 +273,16 @@ def env(game: str | AnyGame, **settings: Any) -> Any:
 
 
 def register() -> None:
-    """Let `pettingzoo.make("aec", "duels/...-v0")` find every game of the catalogue."""
+    """Let `pettingzoo.make("aec", "duels/...-v0")` find every game of the catalogue, and "parallel"
+    those in which choices are sealed.
+    """
     for slug in catalogue():
-        if env_id(slug) not in pettingzoo.aec_registry:
-            place, which = "duels.envs.pettingzoo:env", {"game": slug}
-            pettingzoo.register("aec", env_id(slug), entry_point=place, kwargs=which)
+        places = {"aec": "duels.envs.pettingzoo:env"}
+        if len(coding(load(slug)).start.turn.deciders) == 2:
+            places["parallel"] = "duels.envs.pettingzoo:parallel_env"
+        for kind, place in places.items():
+            if env_id(slug) not in getattr(pettingzoo, f"{kind}_registry"):
+                pettingzoo.register(kind, env_id(slug), entry_point=place, kwargs={"game": slug})
 
 
 if hasattr(pettingzoo, "register"):  # older releases have no registry

@@ -23,7 +23,8 @@ from duels.envs.coding import Coding, Key, Node, coding
 
 PROBES = 40  # random games played to learn what kind of game it is
 PROBE_LENGTH = 200  # choices of each
-ATTEMPTS = 200  # to imagine what a player cannot see
+GUESSES = 32  # at what a player cannot see, growing side by side
+ATTEMPTS = 200  # of a search where they all fail
 
 
 class Position:
@@ -149,35 +150,53 @@ def told_as(event: Event) -> Iterator[tuple[str, str]]:
             yield str(player + 1), move
 
 
-def children(position: Position, randomness: Random) -> list[Position]:
-    """Every position one event later, in random order: chance by its odds, moves evenly."""
-    node = position.node
-    if node.turn.chance is not None:
-        odds = node.turn.chance.odds
-        # Exponential races: the order of a draw without replacement, by the odds.
-        keys: list[Any] = sorted(odds, key=lambda o: randomness.expovariate(float(odds[o])))
-    elif len(node.turn.deciders) == 2:
-        keys = [(one, two) for one in node.turn.actions[0] for two in node.turn.actions[1]]
-        randomness.shuffle(keys)
+def alike(position: Position, step: Position, player: int) -> dict[Any, float]:
+    """The ways on from a position that a player cannot tell from a step taken elsewhere.
+
+    Each with its odds; hidden moves are equally likely, together as likely as one in the open.
+    """
+    turn, wanted = position.node.turn, step.seen(player)
+    odds: dict[Any, float]
+    if turn.chance is not None:
+        odds = {outcome: float(odd) for outcome, odd in turn.chance.odds.items()}
+    elif len(turn.deciders) == 2:
+        odds = {(one, two): 1.0 for one in turn.actions[0] for two in turn.actions[1]}
     else:
-        keys = list(node.turn.actions[node.turn.deciders[0]])
-        randomness.shuffle(keys)
-    return [position.after(key) for key in keys]
-
-
-def lookalikes(
-    position: Position, step: Position, player: int, randomness: Random
-) -> list[Position]:
-    """The ways on from a position that a player cannot tell from a step taken elsewhere."""
-    wanted = step.seen(player)
-    return [child for child in children(position, randomness) if child.seen(player) == wanted]
+        odds = {action: 1.0 for actions in turn.actions.values() for action in actions}
+    if wanted == step.event()[1]:  # in the open: nothing else looks like it
+        found = {step.key: odds[step.key]} if step.key in odds else {}
+    else:
+        found = {
+            key: odd for key, odd in odds.items() if position.after(key).seen(player) == wanted
+        }
+    return found if turn.chance is not None else dict.fromkeys(found, 1 / max(1, len(found)))
 
 
 def resample(position: Position, player: int, randomness: Random) -> Position:
-    """Another position that a player cannot tell from this one, true or not.
+    """Another position that a player cannot tell from this one, true or not, by its likelihood.
 
-    A random search with backtracking. One that gets lost among cards that were drawn unseen and
-    played later starts again, which ends sooner than seeing it through.
+    A particle filter: many guesses grow event by event, those that make what was seen likelier get
+    more offspring. Where all of them fail at once, a search takes over that finds any position.
+    """
+    guesses = [begin(position.node.coding, position.limit)] * GUESSES
+    for step in position.path():
+        grown, weights = [], []
+        for guess in guesses:
+            if ways := alike(guess, step, player):
+                (key,) = randomness.choices(list(ways), list(ways.values()))
+                grown.append(guess.after(key))
+                weights.append(sum(ways.values()))
+        if not grown:
+            return search(position, player, randomness)
+        guesses = randomness.choices(grown, weights, k=GUESSES)
+    return randomness.choice(guesses)
+
+
+def search(position: Position, player: int, randomness: Random) -> Position:
+    """Any position that a player cannot tell from this one: a random search with backtracking.
+
+    One that gets lost among cards that were drawn unseen and played later starts again, which ends
+    sooner than seeing it through.
     """
     path = position.path()
     for attempt in range(1, ATTEMPTS + 1):
@@ -188,8 +207,24 @@ def resample(position: Position, player: int, randomness: Random) -> Position:
             tried = work.pop()
             if tried.length == len(path):
                 return tried
-            work += reversed(lookalikes(tried, path[tried.length], player, randomness))
+            ways = alike(tried, path[tried.length], player)
+            # Exponential races: the order of a draw without replacement, by the odds.
+            keys = sorted(ways, key=lambda key: randomness.expovariate(ways[key]))
+            work += [tried.after(key) for key in reversed(keys)]
     raise RuntimeError(f"no position that looks the same was found in {ATTEMPTS} attempts")
+
+
+def any_key(node: Node, randomness: Random) -> Key:
+    """Something that may happen next: any outcome, any first word and then any move with it."""
+    if node.turn.tickets is not None:
+        return randomness.choice(node.turn.tickets.outcomes)
+    picks = []
+    for actions in node.turn.actions.values():
+        words: dict[str, list[int]] = {}
+        for action in actions:
+            words.setdefault(node.coding.moves[action].split()[0], []).append(action)
+        picks.append(randomness.choice(words[randomness.choice(list(words))]))
+    return (picks[0], picks[1]) if len(picks) == 2 else picks[0]
 
 
 class Kind(NamedTuple):
@@ -204,7 +239,10 @@ class Kind(NamedTuple):
 
 @lru_cache(maxsize=256)
 def kind(game: AnyGame) -> Kind:
-    """Play some games at random. The same game always gets the same answer."""
+    """Play some games at random. The same game always gets the same answer.
+
+    Moves are chosen by their first word, so that the only swap among hundreds of attacks comes up.
+    """
     randomness = Random(game.slug)
     sealed, outcomes, dealt, between = True, 0, 0, 0
     for _ in range(PROBES):
@@ -221,6 +259,6 @@ def kind(game: AnyGame) -> Kind:
                     dealt, max(between, run)
                 )  # fmt: skip
                 run = 0
-            position = children(position, randomness)[0]
+            position = position.after(any_key(node, randomness))
         between = max(between, run)
     return Kind(sealed, outcomes > 0, outcomes, dealt, between)

@@ -50,7 +50,7 @@ class Versus:
 
     def __init__(
         self,
-        game: AnyGame,
+        game: str | AnyGame,
         size: int,
         seed: int | None = None,
         *,
@@ -58,15 +58,15 @@ class Versus:
         seat: int | str = 0,
         turn_limit: int = TURN_LIMIT,
     ) -> None:
-        if seat not in SEATS:
+        if seat not in SEATS or isinstance(seat, float):
             raise OptionError(f"seat takes 0, 1 or 'alternate'; got {quote(seat)}")
         self.batch = Batch(game, size, seed, turn_limit=turn_limit)
         # A random opponent plays inside the kernel; any other is asked.
         self.policy: Mixes | Policy | None = None
         if not isinstance(opponent, str):
             self.policy = opponent
-        elif (name := known(game, opponent)) != "random":
-            self.policy = Mixes(game, name)
+        elif (name := known(self.batch.game, opponent)) != "random":
+            self.policy = Mixes(self.batch.game, name)
         self._rows = np.arange(size)
         self.seats = self._rows % 2 if seat == "alternate" else np.full(size, seat)
         self.ending = np.zeros(size, np.int8)  # how games ended in the last step
@@ -120,11 +120,20 @@ class Versus:
             step = self.batch.step(self._sealed(taken[:, 0]))
             self._note()
         else:
-            step = self.batch.step(taken[:, 0])
-            self._note()
-            self._let_opponent_play(step)
+            step = self._step_with_policy(taken[:, 0])
         _require(fair)
         return Step(step.rewards[self._rows, self.seats], step.terminated, step.truncated)
+
+    def _step_with_policy(self, own: Array) -> Step:
+        before = self.batch.copies()
+        step = self.batch.step(own)
+        self._note()
+        try:
+            self._let_opponent_play(step)
+        except BaseException:  # or the agent would go on in the opponent's place
+            self.batch.go_back(before)
+            raise
+        return step
 
     def _note(self) -> None:
         self.ending = self.batch.ending

@@ -12,10 +12,12 @@ from typing import Any
 import pytest
 
 from duels.core.errors import DuelsError, IllegalMove, OptionError, UnknownName
-from duels.core.game import AnyGame
+from duels.core.game import AnyGame, Pick
 from duels.core.match import Match
+from duels.core.player import View
 from duels.games import BUILT_IN, load
 from duels.players import make
+from duels.solve import Unsolved
 from tests.variants import VARIANTS, name
 
 EXTRA = "needs the extra: pip install 'duels[rl]'"
@@ -194,3 +196,37 @@ def test_settings_that_make_no_sense_are_refused() -> None:
     for nobody in ("nobody", "human"):
         with pytest.raises(UnknownName):
             gym.DuelEnv("number-wars", opponent=nobody)
+    with pytest.raises(OptionError, match="turn_limit is a whole number from 1 up; got 0"):
+        gym.DuelEnv("number-wars", turn_limit=0)
+
+
+@pytest.mark.parametrize("variant", [{"integrity": 20}, {"swap": "chosen"}])
+def test_an_opponent_that_cannot_play_a_variant_says_so_at_once(variant: dict[str, Any]) -> None:
+    with pytest.raises(Unsolved):
+        gym.DuelEnv("cipher-siege", opponent="perfect", **variant)
+
+
+class Last:
+    """An opponent of one's own."""
+
+    def choose(self, view: View) -> str:
+        return view.options[-1]
+
+
+@pytest.mark.parametrize("slug", BUILT_IN)
+def test_an_opponent_may_be_any_player(slug: str) -> None:
+    env = gymnasium.make(IDS[slug], opponent=Last(), seat="random", render_mode="ansi")
+    checker.check_env(env.unwrapped, skip_render_check=True)
+    _, info = env.reset(seed=4)
+    over = False
+    while not over:
+        _, _, terminated, truncated, info = env.step(int(info["action_mask"].argmax()))
+        over = terminated or truncated
+    picks = [event for _, event in env.unwrapped.episode.happened if isinstance(event, Pick)]
+    assert picks
+
+
+@pytest.mark.parametrize("nobody", [None, 5, b"greedy"])
+def test_what_cannot_choose_is_no_opponent(nobody: object) -> None:
+    with pytest.raises(UnknownName, match=r"or has a method choose\(view\); got"):
+        gym.DuelEnv("number-wars", opponent=nobody)

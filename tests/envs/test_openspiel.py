@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from duels.core.errors import IllegalMove
+from duels.core.errors import IllegalMove, OptionError
 from duels.core.game import AnyGame
 from duels.games import BUILT_IN, load
 from tests.variants import VARIANTS, name
@@ -204,6 +204,79 @@ def test_what_is_not_an_option_is_refused() -> None:
     illegal = next(a for a in range(441) if a not in state.legal_actions())
     with pytest.raises(IllegalMove, match="not an option"):
         state.apply_action(illegal)
+    wars = pyspiel.load_game("python_duels_number_wars(turn_limit=1)").new_initial_state()
+    for action in (-2, 10):
+        with pytest.raises(IllegalMove, match="from 0 to 9"):
+            wars.apply_action(action)
+    wars.apply_action(3)
+    with pytest.raises(IllegalMove, match="the game is over"):
+        wars.apply_action(4)
+    clash = pyspiel.load_game("python_duels_number_clash").new_initial_state()
+    with pytest.raises(IllegalMove, match="both players choose at once"):
+        clash.apply_action(1)
+    with pytest.raises(IllegalMove, match="from 0 to 9; got -1"):
+        clash.apply_actions([-1, 2])
+    die = pyspiel.load_game("python_duels_firewall_breach").new_initial_state()
+    die.apply_action(0)
+    for action in (-2, 6):
+        with pytest.raises(IllegalMove, match="chance has the outcomes 0 to 5"):
+            die.apply_action(action)
+    with pytest.raises(OptionError, match="turn_limit is a whole number from 1 up; got 0"):
+        pyspiel.load_game("python_duels_number_wars(turn_limit=0)")
+
+
+def test_what_is_handed_out_is_the_callers_own() -> None:
+    state = pyspiel.load_game("python_duels_firewall_breach").new_initial_state()
+    state.returns()[0] = 5.0
+    assert state.returns() == [0.0, 0.0]
+    state.legal_actions().clear()
+    assert state.legal_actions() == [0, 1]
+    state.apply_action(0)
+    state.chance_outcomes().clear()
+    assert len(state.chance_outcomes()) == 6
+
+
+@pytest.mark.parametrize("slug", BUILT_IN)
+def test_games_are_pickled_with_their_parameters(slug: str) -> None:
+    game = pyspiel.load_game(f"python_duels_{slug.replace('-', '_')}(turn_limit=9)")
+    again = pickle.loads(pickle.dumps(game))
+    assert str(again) == str(game)
+    assert again.max_game_length() == 9
+
+
+def test_a_long_run_of_swaps_fits_into_the_tensor() -> None:
+    """Among thousands of attacks a swap is rare, and has more chance events than any of them."""
+    text = "python_duels_cipher_siege(values=9,copies=4,hand=6,limit=6,turn_limit=6)"
+    game, randomness = pyspiel.load_game(text), Random(1)
+    state = game.new_initial_state()
+    while not state.is_terminal():
+        actions = state.legal_actions()
+        if not state.is_chance_node():
+            names = {state.action_to_string(action): action for action in actions}
+            swaps = [action for move, action in names.items() if move.startswith("swap")]
+            pairs = [action for move, action in names.items() if len(move) == len("attack 1 1")]
+            actions = swaps or pairs
+        state.apply_action(randomness.choice(actions))
+        if not state.is_terminal():
+            assert any(state.information_state_tensor(0))
+
+
+def test_what_is_imagined_is_as_likely_as_it_should_be() -> None:
+    """Holding a 1 and a 2 of two each, the other's only card is as likely the one as the other."""
+    state = played_out("python_duels_cipher_siege(values=2,copies=2,hand=1,limit=2)", [0, 0, 0])
+    assert state.position.node.state.hands == ((1, 2), (1,))
+    randomness, ones = Random(3), 0
+    for _ in range(400):
+        other = state.resample_from_infostate(0, randomness.random)
+        ones += other.position.node.state.hands[1] == (1,)
+    assert abs(ones / 400 - 1 / 2) < 0.1
+
+
+def played_out(text: str, actions: list[int]) -> Any:
+    state = pyspiel.load_game(text).new_initial_state()
+    for action in actions:
+        state.apply_action(action)
+    return state
 
 
 def test_a_program_that_used_a_game_ends_well() -> None:

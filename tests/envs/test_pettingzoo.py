@@ -104,11 +104,11 @@ def test_two_games_an_agent_cannot_tell_apart_look_the_same(game: AnyGame) -> No
     for seat, agent in enumerate(zoo.AGENTS * 3):
         true = other = positions.begin(env.unwrapped.coding, limit=12)
         while not true.terminal:
-            true = positions.children(true, randomness)[0]
-            fits = positions.lookalikes(other, true, seat % 2, randomness)
+            true = true.after(positions.any_key(true.node, randomness))
+            fits = list(positions.alike(other, true, seat % 2))
             if not fits:
                 break  # the other course cannot go on like this; so far it could
-            other = fits[0]
+            other = other.after(randomness.choice(fits))
             different += other.node.state != true.node.state
             assert shown(env, true, agent) == shown(env, other, agent)
     assert different or not game.private or game.settings()["values"] == "1"
@@ -232,6 +232,29 @@ def test_a_forbidden_action_forfeits_in_parallel() -> None:
     assert all(terminations.values())
     assert infos["player_2"]["illegal"]
     assert env.agents == []
+    env.reset(seed=1)
+    env.step({"player_1": 0, "player_2": 9})
+    _, rewards, terminations, _, infos = env.step({"player_1": 0, "player_2": 9})
+    assert rewards == {"player_1": 0.0, "player_2": 0.0}  # both forbidden: as in a batch
+    assert all(terminations.values())
+    assert infos["player_1"]["illegal"]
+    assert infos["player_2"]["illegal"]
+
+
+@pytest.mark.parametrize("wrong", [{"player_1": 0, "player_2": 99}, {"player_1": 0}, {}])
+def test_a_refused_pair_of_actions_changes_nothing(wrong: dict[str, int]) -> None:
+    for illegal in ("forfeit", "raise"):
+        env = zoo.parallel_env("number-clash", illegal=illegal)
+        env.reset(seed=1)
+        with pytest.raises(IllegalMove, match=r"from 0 to 9; got 99|did not"):
+            env.step(wrong)
+        env.step({"player_1": 9, "player_2": 0})
+        assert env.episode.state.numbers[0] == tuple(range(1, 10))
+        if illegal == "raise":
+            with pytest.raises(IllegalMove, match="1 is not an option"):
+                env.step({"player_1": 4, "player_2": 0})
+            env.step({"player_1": 5, "player_2": 1})
+            assert 5 in env.episode.state.numbers[0]
 
 
 def test_the_turn_limit_truncates() -> None:
@@ -282,6 +305,21 @@ def test_settings_that_make_no_sense_are_refused() -> None:
         zoo.env("number-wars", illegal="perhaps")
     with pytest.raises(OptionError, match="no option 'speed'"):
         zoo.env("number-wars", speed=3)
+    for limit in (0, -1, 1.5, None, "9"):
+        with pytest.raises(OptionError, match="turn_limit is a whole number from 1 up"):
+            zoo.env("number-wars", turn_limit=limit)
+    with pytest.raises(OptionError, match=r"a seed is a whole number; got 7.9"):
+        zoo.raw_env("number-wars").reset(seed=7.9)
+
+
+def test_seeds_may_be_numpys_or_negative() -> None:
+    env, followers = zoo.env("number-wars"), set()
+    for seed in (np.int64(7), -7, 7, 2**70):
+        env.reset(seed=seed)
+        assert env.unwrapped.episode.seed == seed
+        env.reset()
+        followers.add(env.unwrapped.episode.seed)
+    assert len(followers) == 3
 
 
 def test_human_rendering_prints(capsys: pytest.CaptureFixture[str]) -> None:
@@ -296,6 +334,9 @@ def test_human_rendering_prints(capsys: pytest.CaptureFixture[str]) -> None:
 
 @pytest.mark.skipif(not hasattr(pettingzoo, "make"), reason="this PettingZoo has no registry")
 def test_pettingzoos_registry_knows_the_games() -> None:
+    both = pettingzoo.make("parallel", "duels/NumberClash-v0", numbers=4)
+    assert set(both.reset(seed=1)[0]) == {"player_1", "player_2"}
+    assert "duels/DigitDuel-v0" not in pettingzoo.parallel_registry
     env = pettingzoo.make("aec", "duels/DigitDuel-v0", life="9/10")
     env.reset(seed=1)
     assert env.unwrapped.game == load("digit-duel", life="9/10")

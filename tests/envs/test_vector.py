@@ -189,10 +189,15 @@ def test_a_copy_goes_on_identically() -> None:
 
 def test_wrong_settings_are_refused() -> None:
     game = load("firewall-breach")
-    with pytest.raises(ValueError, match="at least 1"):
+    with pytest.raises(ValueError, match="whole number from 1 up"):
         Batch(game, 0)
-    with pytest.raises(ValueError, match="at least 1"):
+    with pytest.raises(ValueError, match="whole number from 1 up"):
         Batch(game, 1, turn_limit=0)
+    for seed in (1.0, "x", [1, 2], np.random.default_rng(1)):
+        with pytest.raises(OptionError, match="a seed is a whole number"):
+            Batch(game, 1, seed)  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="true or false for each of 3 games; got int64"):
+        Batch(game, 3).step([0, 0, 0], where=[0, 1, 2])
     with pytest.raises(OptionError, match="alternate"):
         Versus(game, 1, seat=2)
     with pytest.raises(ValueError, match="nobody chooses"):

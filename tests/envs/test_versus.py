@@ -119,6 +119,31 @@ def test_an_opponents_illegal_action_forfeits_too() -> None:
     assert terminated.all()
 
 
+def test_a_policy_that_fails_leaves_the_games_as_they_were() -> None:
+    failing = False
+
+    def policy(observation: Any, mask: Any) -> Any:
+        if failing:
+            raise KeyError("out of order")
+        return mask.argmax(axis=-1)
+
+    for game in (*OPEN, load("number-clash")):
+        games = Versus(game, 20, seed=1, opponent=policy)
+        if game.slug == "digit-duel":  # its first step is followed by one without the opponent
+            games.step(games.random_actions())
+        games.step(games.random_actions())
+        before = [games.batch.state(row) for row in range(20)]
+        seen = games.observation.copy()
+        actions = games.random_actions()
+        failing = True
+        with pytest.raises(KeyError):
+            games.step(actions)
+        failing = False
+        assert [games.batch.state(row) for row in range(20)] == before
+        assert np.array_equal(games.observation, seen)
+        games.step(actions)
+
+
 def attack(observation: Any, mask: Any) -> Any:
     return np.zeros(len(mask), np.int64)
 

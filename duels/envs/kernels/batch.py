@@ -18,9 +18,11 @@ from typing import Any, NamedTuple
 from duels.core.chance import new_seed
 from duels.core.game import AnyGame, Decide
 from duels.core.match import TURN_LIMIT
+from duels.envs.extras import whole
 from duels.envs.kernels import DECISIONS, Array, kernel_of, np
 from duels.envs.kernels.drive import BY_LIMIT, RUNNING, Drivers, drivers, misplaced
 from duels.envs.kernels.stream import fill_luck, keys
+from duels.games import load
 
 
 class Step(NamedTuple):
@@ -35,14 +37,18 @@ class Batch:
     """Games in step with each other. Players 0 and 1 are both yours to play."""
 
     def __init__(
-        self, game: AnyGame, size: int, seed: int | None = None, *, turn_limit: int = TURN_LIMIT
+        self,
+        game: str | AnyGame,
+        size: int,
+        seed: int | None = None,
+        *,
+        turn_limit: int = TURN_LIMIT,
     ) -> None:
+        game = load(game) if isinstance(game, str) else game
         kernel = kernel_of(game)
-        if size < 1 or turn_limit < 1:
-            raise ValueError(f"size and turn_limit are at least 1; got {size} and {turn_limit}")
         self.game = game
-        self.size = size
-        self.turn_limit = turn_limit
+        self.size = whole("size", size, low=1)
+        self.turn_limit = whole("turn_limit", turn_limit, low=1)
         self.sealed = kernel.sealed(game)
         self.moves = game.moves()
         self.features = game.features()
@@ -70,8 +76,8 @@ class Batch:
     def reset(self, seed: int | None = None) -> None:
         """Begin all games anew: from a seed, or going on along the present random numbers."""
         if seed is not None:
-            self.seed = seed
-            self._streams = keys(seed, self.size)
+            self.seed = whole("a seed", seed)
+            self._streams = keys(self.seed, self.size)
         self._run.begin(self._rules, self._state, self._streams)
         self._changed()
 
@@ -148,6 +154,15 @@ class Batch:
 
     # For the players of one side that are built on this.
 
+    def copies(self) -> tuple[Array, Array]:
+        """All that games go on from, for `go_back`."""
+        return self._state.copy(), self._streams.copy()
+
+    def go_back(self, to: tuple[Array, Array]) -> None:
+        """Undo what happened since `copies` were taken."""
+        self._state, self._streams = to
+        self._changed()
+
     def checked(self, actions: Any, choosers: int, where: Any = None) -> Array:
         """Actions as the kernels take them, or an error that says which is none."""
         given = np.asarray(actions)
@@ -157,9 +172,12 @@ class Batch:
                 f"actions are whole numbers in the shape {shape}; "
                 f"got {given.dtype} in the shape {given.shape}"
             )
-        rows = self._all if where is None else np.ascontiguousarray(where, np.bool_)
-        if rows.shape != (self.size,):
-            raise ValueError(f"where has the shape ({self.size},); got {rows.shape}")
+        rows = self._all if where is None else np.ascontiguousarray(where)
+        if rows.shape != (self.size,) or rows.dtype != np.bool_:
+            raise ValueError(
+                f"where is true or false for each of {self.size} games; "
+                f"got {rows.dtype} in the shape {rows.shape}"
+            )
         taken = np.ascontiguousarray(given, np.int64).reshape(self.size, choosers)
         wrong = misplaced(taken, rows, len(self.moves))
         if wrong >= 0:
@@ -175,8 +193,8 @@ class Batch:
         Games that the opponent ends before the agent had a choice are added to `skipped`.
         """
         if seed is not None:
-            self.seed = seed
-            self._streams = keys(seed, self.size)
+            self.seed = whole("a seed", seed)
+            self._streams = keys(self.seed, self.size)
         fair = self._run.begin_against_random(
             self._rules, self._state, self._streams, seats, self.turn_limit, skipped
         )
