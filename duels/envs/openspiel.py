@@ -148,6 +148,23 @@ class SpielState(pyspiel.State):  # type: ignore[misc]
     def _legal_actions(self, player: int) -> list[int]:
         return self.position.node.turn.actions[player]
 
+    # OpenSpiel answers these by asking the above. For whoever asks in Python, the way through C++
+    # and back costs more than the answer.
+
+    def is_chance_node(self) -> bool:
+        return self.position.node.turn.tickets is not None
+
+    def is_simultaneous_node(self) -> bool:
+        return len(self.position.node.turn.deciders) == 2 and not self.position.terminal
+
+    def legal_actions(self, player: int | None = None) -> list[int]:
+        turn = self.position.node.turn
+        given = () if player is None else (player,)
+        if self.position.terminal or not turn.deciders or len(turn.deciders) > 1 + len(given):
+            found: list[int] = super().legal_actions(*given)
+            return found
+        return list(turn.actions.get(turn.deciders[0] if player is None else int(player), ()))
+
     def chance_outcomes(self) -> list[tuple[int, float]]:
         tickets = self.position.node.turn.tickets
         if tickets is None:

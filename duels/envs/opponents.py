@@ -17,7 +17,7 @@ from duels.players import BUILT_IN, NEED_SOLUTION, find, make
 from duels.players.uniform import Uniform
 from duels.solve import solve
 
-REMEMBERED = 1_000_000  # mixes
+REMEMBERED = 200_000  # mixes
 
 
 def able(game: AnyGame) -> list[str]:

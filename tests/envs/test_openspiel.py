@@ -225,6 +225,31 @@ def test_what_is_not_an_option_is_refused() -> None:
         pyspiel.load_game("python_duels_number_wars(turn_limit=0)")
 
 
+@pytest.mark.parametrize("text", SMALL)
+def test_short_ways_give_the_answers_of_openspiel(text: str) -> None:
+    """What is answered in Python is what C++ would have answered by asking."""
+    if text.startswith("turn_based"):
+        text = text.partition("=")[2].removesuffix(")")
+    game, randomness = pyspiel.load_game(text), Random(text)
+    for _ in range(20):
+        state = game.new_initial_state()
+        while True:
+            base: Any = super(type(state), state)
+            assert state.is_chance_node() == base.is_chance_node()
+            assert state.is_simultaneous_node() == base.is_simultaneous_node()
+            if not state.is_simultaneous_node():
+                assert state.legal_actions() == base.legal_actions()
+            for player in (0, 1):
+                assert state.legal_actions(player) == base.legal_actions(player)
+            if state.is_terminal():
+                break
+            if state.is_simultaneous_node():
+                picks = [randomness.choice(state.legal_actions(player)) for player in (0, 1)]
+                state.apply_actions(picks)
+            else:
+                state.apply_action(randomness.choice(state.legal_actions()))
+
+
 def test_what_is_handed_out_is_the_callers_own() -> None:
     state = pyspiel.load_game("python_duels_firewall_breach").new_initial_state()
     state.returns()[0] = 5.0
