@@ -55,9 +55,7 @@ def mark(word: int, n: int, out: Array, i: int, s: int) -> None:
 @compiled
 def count(word: int) -> Scalar:
     """How many bits are set, without a loop."""
-    pairs = word - ((word >> 1) & 0x55555555)
-    fours = (pairs & 0x33333333) + ((pairs >> 2) & 0x33333333)
-    return ((((fours + (fours >> 4)) & 0x0F0F0F0F) * 0x01010101) >> 24) & 0xFF
+    return int(_SIZE[word & ((1 << HALF) - 1)]) + int(_SIZE[word >> HALF])
 
 
 def word_of(numbers: tuple[int, ...]) -> int:
