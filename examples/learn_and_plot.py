@@ -7,7 +7,7 @@ it plays without exploring, and each of its moves is held against the solution o
 regret of a game is the expected score that its moves gave away, 0 for perfect play. The curve is
 written as an SVG picture.
 
-Needs `pip install 'duels[rl]'`, and for `--agent ppo` also `pip install sb3-contrib`.
+Needs `pip install '.[rl]'`, and for `--agent ppo` also `pip install sb3-contrib`.
 """
 
 from __future__ import annotations

@@ -179,10 +179,12 @@ class Batch:
                 f"got {rows.dtype} in the shape {rows.shape}"
             )
         taken = np.ascontiguousarray(given, np.int64).reshape(self.size, choosers)
-        wrong = misplaced(taken, rows, len(self.moves))
+        played = taken if where is None else taken[rows]
+        wrong = misplaced(played.reshape(-1), len(self.moves)) // choosers
         if wrong >= 0:
+            game = wrong if where is None else np.flatnonzero(rows)[wrong]
             raise IndexError(
-                f"game {wrong}: action {taken[wrong].tolist()} is out of range; "
+                f"game {game}: action {taken[game].tolist()} is out of range; "
                 f"actions are 0 to {len(self.moves) - 1}"
             )
         return taken

@@ -33,12 +33,15 @@ class Drivers(NamedTuple):
 
 
 @compiled
-def misplaced(actions: Array, where: Array, moves: int) -> int:
-    """The first row with an action that is no move at all, or -1."""
-    for i in range(actions.shape[0]):
-        for s in range(actions.shape[1]):
-            if where[i] and not 0 <= actions[i, s] < moves:
-                return i
+def misplaced(actions: Array, moves: int) -> int:
+    """The place of the first action that is no move at all, or -1."""
+    wrong = False  # without a branch, so that many are looked at at once
+    for place in range(actions.shape[0]):
+        wrong |= (actions[place] < 0) | (actions[place] >= moves)
+    if wrong:
+        for place in range(actions.shape[0]):
+            if not 0 <= actions[place] < moves:
+                return place
     return -1
 
 
