@@ -272,4 +272,7 @@ class DuelVectorEnv(_base()):  # type: ignore[misc]
 
     def _info(self) -> dict[str, Any]:
         everywhere = np.ones(self.num_envs, np.bool_)
-        return {"action_mask": self.action_masks(), "_action_mask": everywhere}
+        return {
+            "action_mask": self.action_masks(), "_action_mask": everywhere,
+            "seat": self.games.seats.copy(), "_seat": everywhere,
+        }  # fmt: skip

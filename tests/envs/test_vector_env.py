@@ -32,6 +32,7 @@ def test_make_vec_gives_the_batch(slug: str) -> None:
     observation, info = env.reset(seed=1)
     assert env.observation_space.contains(observation)
     assert info["action_mask"].any(axis=1).all()
+    assert info["seat"].tolist() == [0, 1] * 4
     alone = gymnasium.make_vec(env_id(slug), num_envs=2, vectorization_mode="sync")
     assert alone.reset(seed=1)[0].shape == (2, observation.shape[1])
 
