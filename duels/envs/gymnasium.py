@@ -23,7 +23,7 @@ from duels.core.match import TURN_LIMIT
 from duels.core.player import Player
 from duels.core.show import listed
 from duels.envs.coding import NUMBER, TOP, coding
-from duels.envs.episode import Episode
+from duels.envs.episode import ILLEGAL, Episode
 from duels.envs.extras import Array, need, whole
 from duels.envs.naming import env_id
 from duels.envs.render import MODES, Screen
@@ -35,7 +35,6 @@ from duels.solve import solve
 gymnasium: Any = need("gymnasium", extra="rl")
 
 SEATS = (0, 1, "random")
-ILLEGAL = ("forfeit", "raise")
 MOST_SKIPPED = 100
 
 

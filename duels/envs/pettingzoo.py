@@ -25,7 +25,7 @@ from duels.core.game import AnyGame, Move
 from duels.core.match import TURN_LIMIT
 from duels.core.show import listed
 from duels.envs.coding import NUMBER, TOP, coding, np
-from duels.envs.episode import Episode
+from duels.envs.episode import ILLEGAL, Episode
 from duels.envs.extras import need, whole
 from duels.envs.naming import env_id
 from duels.envs.render import MODES, Screen
@@ -37,7 +37,6 @@ wrappers: Any = need("pettingzoo.utils.wrappers", extra="rl")
 
 AGENTS = ("player_1", "player_2")
 SEAT = {agent: seat for seat, agent in enumerate(AGENTS)}
-ILLEGAL = ("forfeit", "raise")
 
 
 class _Duel:

@@ -15,29 +15,23 @@ import importlib
 from collections.abc import Callable
 from typing import Any, NamedTuple, TypeVar
 
-from duels.core.errors import DuelsError, MissingExtra
+from duels.core.errors import DuelsError
 from duels.core.game import AnyGame
 from duels.core.show import listed
 from duels.envs.extras import Array
 from duels.games import BUILT_IN
+from duels.solve import kernels as numba
+from duels.solve.kernels import have_numba, np
 
 __all__ = [
     "DECISIONS", "GOING_ON", "NOBODY",
-    "Array", "Kernel", "MissingExtra", "NoKernel", "Scalar",
+    "Array", "Kernel", "NoKernel", "Scalar",
     "compiled", "have_numba", "kernel_named", "kernel_of", "need_numba", "np",
 ]  # fmt: skip
 
 # A whole number or a truth, Python's where kernels are called and numpy's where they are compiled.
 Scalar = Any
 F = TypeVar("F", bound=Callable[..., Any])
-
-np: Any
-_numba: Any
-try:
-    np = importlib.import_module("numpy")
-    _numba = importlib.import_module("numba")
-except ImportError:
-    np = _numba = None
 
 # The first column of every state: decisions resolved so far, a sealed pair counting once.
 DECISIONS = 0
@@ -81,14 +75,7 @@ class Kernel(NamedTuple):
     observe: Callable[..., Any]
 
 
-def have_numba() -> bool:
-    return _numba is not None
-
-
-def need_numba() -> None:
-    """Say in one line what to install, before any work is begun."""
-    if not have_numba():
-        raise MissingExtra("vectorised games need numba: pip install 'duels[rl]'")
+need_numba = functools.partial(numba.need_numba, "vectorised games need", "rl")
 
 
 def compiled(function: F) -> F:
@@ -101,19 +88,11 @@ def compiled(function: F) -> F:
     Results are not cached on disk: numba does not notice when a function called from another file
     has changed, and stale rules would be worse than a wait of seconds.
     """
-    if _numba is None:
-
-        @functools.wraps(function)
-        def missing(*args: Any, **named: Any) -> Any:
-            need_numba()
-
-        return missing  # type: ignore[return-value]
     options = {"error_model": "numpy", "nogil": True, "forceinline": True}
     try:
-        made: F = _numba.njit(**options, _nrt=False)(function)
+        return numba.built(function, need_numba, **options, _nrt=False)
     except KeyError:
-        made = _numba.njit(**options)(function)
-    return made
+        return numba.built(function, need_numba, **options)
 
 
 def kernel_named(slug: str) -> Kernel:

@@ -176,24 +176,21 @@ def drivers(slug: str, sealed: bool) -> Drivers:
         for i in range(state.shape[0]):
             out[i] = -1 if sealed else mover(rules, state, i)
 
-    @compiled
-    def masks(rules: Any, state: Array, out: Array) -> None:
-        for i in range(state.shape[0]):
-            if sealed:
-                mask(rules, state, i, 0, out, 0)
-                mask(rules, state, i, 1, out, 1)
-            else:
-                mask(rules, state, i, mover(rules, state, i), out, 0)
+    def look(fill: Callable[..., Any]) -> Callable[..., Any]:
+        """Fill the rows of all who choose."""
 
-    @compiled
-    def observations(rules: Any, state: Array, out: Array) -> None:
-        for i in range(state.shape[0]):
-            if sealed:
-                observe(rules, state, i, 0, out, 0)
-                observe(rules, state, i, 1, out, 1)
-            else:
-                observe(rules, state, i, mover(rules, state, i), out, 0)
+        @compiled
+        def filled(rules: Any, state: Array, out: Array) -> None:
+            for i in range(state.shape[0]):
+                if sealed:
+                    fill(rules, state, i, 0, out, 0)
+                    fill(rules, state, i, 1, out, 1)
+                else:
+                    fill(rules, state, i, mover(rules, state, i), out, 0)
+
+        return filled
 
     return Drivers(
-        begin, step, step_against_random, begin_against_random, pick, movers, masks, observations
-    )
+        begin, step, step_against_random, begin_against_random, pick, movers,
+        masks=look(mask), observations=look(observe),
+    )  # fmt: skip

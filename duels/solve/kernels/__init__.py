@@ -36,10 +36,10 @@ def have_numba() -> bool:
     return _numba is not None
 
 
-def need_numba() -> None:
+def need_numba(work: str = "solving this needs", extra: str = "solve") -> None:
     """Say in one line what to install, before any work is begun."""
     if not have_numba():
-        raise MissingExtra("solving this needs numba: pip install 'duels[solve]'")
+        raise MissingExtra(f"{work} numba: pip install 'duels[{extra}]'")
 
 
 def compiled(function: F) -> F:
@@ -49,12 +49,17 @@ def compiled(function: F) -> F:
     vectorised. Results are not cached on disk: numba does not notice when a kernel called from
     another file has changed, and a stale solver would be worse than a wait of seconds.
     """
+    return built(function, need_numba, error_model="numpy", nogil=True)
+
+
+def built(function: F, need: Callable[[], None], **options: Any) -> F:
+    """A function compiled with numba's options, or one that says what it needs."""
     if _numba is None:
 
         @functools.wraps(function)
         def missing(*args: Any, **named: Any) -> Any:
-            need_numba()
+            need()
 
         return missing  # type: ignore[return-value]
-    made: F = _numba.njit(error_model="numpy", nogil=True)(function)
+    made: F = _numba.njit(**options)(function)
     return made
