@@ -2,35 +2,72 @@
 
 A player gets what it may see, never the state, and returns one of its options.
 
->>> class Last:
+>>> class Last(Player):
 ...     def choose(self, view: View) -> str:
 ...         return view.options[-1]
 >>> from duels.core import Match
 >>> from duels.games import load
->>> Last().choose(Match(load("firewall-breach"), seed=1).view(0))
+>>> answer(Last(), Match(load("firewall-breach"), seed=1).view(0))
 'bypass'
 """
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple, Protocol
+from collections.abc import Awaitable, Mapping
+from typing import Any, ClassVar, NamedTuple
 
-from duels.core.game import AnyGame, Event, Move
+from duels.core.game import AnyGame, Event, Move, Result
 
 
 class View(NamedTuple):
-    """All that a player may know when it must choose."""
+    """All that a player, or a spectator (None), may know of a match at one moment."""
 
     game: AnyGame
-    player: int
+    player: int | None
     observation: Any
-    history: tuple[Event, ...]  # what has happened, as this player saw it
-    options: tuple[Move, ...]
+    history: tuple[Event, ...]  # what has happened and was not taken back, as this viewer saw it
+    options: tuple[Move, ...]  # empty unless this player's pick is awaited
     clock: float | None = None  # seconds left for this choice; None without a limit
     moment: int = 0  # how many entries the record has; grows even when a move is taken back
+    sealed: tuple[int, ...] = ()  # the players whose sealed picks are in
+    result: Result | None = None
 
 
-class Player(Protocol):
-    """Anything that can choose a move."""
+class Player:
+    """Anything that can choose a move: a built-in opponent, another program, a language model.
 
-    def choose(self, view: View) -> Move: ...
+    `choose` may be a coroutine function; `answer` serves callers that cannot await.
+    """
+
+    needs_solution: ClassVar[bool] = False  # plays only games that are solved
+    needs_history: ClassVar[bool] = False  # an observation alone does not tell it what to do
+
+    def choose(self, view: View) -> Move | Awaitable[Move]:
+        """One of `view.options`, in `view.clock` seconds if that is not None."""
+        raise NotImplementedError
+
+    def mix(self, view: View) -> Mapping[Move, float] | None:
+        """How likely each move is to be chosen; None where the player does not say."""
+        return None
+
+    def on_event(self, number: int, entry: Any) -> None:
+        """Something was appended to the record, as this player may know it."""
+
+    def on_end(self, result: Result) -> None:
+        """The match is over."""
+
+    def cancel(self) -> None:
+        """The choice under way is no longer wanted: return anything soon. From any thread."""
+
+
+def answer(player: Player, view: View) -> Move:
+    """A player's move, waited for. Inside an event loop, await `choose` instead."""
+    move = player.choose(view)
+    if isinstance(move, str):
+        return move
+    import asyncio
+
+    async def awaited() -> Move:
+        return await move
+
+    return asyncio.run(awaited())
