@@ -8,7 +8,7 @@ from fractions import Fraction
 import pytest
 
 from duels.core import Chance, Decide, Match, OptionError, Outcome, Pick
-from duels.core.show import Hand, Pile
+from duels.core.show import Hand, Item, Pile
 from duels.games.cipher_siege import CipherSiege, State
 from duels.players import make
 
@@ -148,11 +148,11 @@ def test_c6_the_table_hides_the_other_hand() -> None:
     state = State((9, 4), ((2, 3), (1, 4, 4)), (5, 5, 5), (1, 2), 1, "act")
     parts = GAME.table(GAME.observe(state, 0), 0)
     assert [part for part in parts if isinstance(part, Hand)] == [
-        Hand("Player 1", (2, 3)),
-        Hand("Player 2", (), hidden=3),
+        Hand("Hand", (Item("2", "2"), Item("3", "3")), owner=0),
+        Hand("Hand", (), hidden=3, owner=1),
     ]
     assert Pile("Deck", 3) in parts
-    assert Pile("Discards", 2, (1, 2)) in parts
+    assert Pile("Discards", 2, (Item("1"), Item("2"))) in parts
 
 
 def test_options() -> None:
