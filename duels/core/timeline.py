@@ -17,6 +17,7 @@ and takes new numbers.
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from typing import Any, NamedTuple
 
 from duels.core.entries import Entry, Pause, Stamp, Undo
@@ -39,7 +40,8 @@ class Timeline:
         self.stamps: list[Stamp] = []
         self.now = Moment(start, 0, 0)
         self.before: list[Moment] = []  # one for each entry
-        self._live: list[int] = []  # numbers of the entries that no undo has taken back
+        self.live: list[int] = []  # numbers, ascending, of the entries that no undo has taken back
+        self.undone = 0  # how often something was taken back
         self._parents: list[tuple[int, int]] = [(-1, -1)]  # of each node: its parent, the entry
         self._children: dict[tuple[int, Entry], int] = {}
         self._draws: dict[int, int] = {}  # which chance outcome of the match a node is waiting for
@@ -51,7 +53,7 @@ class Timeline:
         self.stamps.append(stamp)
         if isinstance(entry, Undo | Pause):
             return
-        self._live.append(number)
+        self.live.append(number)
         key = self.now.node, entry
         if key not in self._children:
             self._children[key] = len(self._parents)
@@ -63,9 +65,9 @@ class Timeline:
         self.now = Moment(state, self.now.decisions + decisions, self.now.node)
 
     def go_back(self, undo: Undo, stamp: Stamp) -> None:
-        kept = self._live.index(undo.to)
         self.append(undo, stamp)
-        del self._live[kept:]
+        del self.live[bisect_left(self.live, undo.to) :]
+        self.undone += 1
         self.now = self.before[undo.to]
 
     def draw_number(self) -> int:
@@ -75,12 +77,10 @@ class Timeline:
     @property
     def line(self) -> tuple[int, ...]:
         """The numbers of the entries that no undo has taken back."""
-        return tuple(self._live)
+        return tuple(self.live)
 
     def line_before(self, number: int) -> tuple[int, ...]:
         """The line that an entry was added to, as numbers of entries that say the same."""
-        if number >= len(self.before):
-            return tuple(self._live)
         found: list[int] = []
         node = self.before[number].node
         while node > 0:
@@ -89,11 +89,12 @@ class Timeline:
         return tuple(reversed(found))
 
     def is_live(self, number: int) -> bool:
-        return number in self._live
+        at = bisect_left(self.live, number)
+        return at < len(self.live) and self.live[at] == number
 
     def last_pick(self, player: int) -> int | None:
         """The number of a player's last pick that stands."""
-        for number in reversed(self._live):
+        for number in reversed(self.live):
             entry = self.entries[number]
             if isinstance(entry, Pick) and any(mover == player for mover, _ in entry.moves):
                 return number

@@ -11,6 +11,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from typing import Any
 
 from duels.core.entries import Entry, Logged, Timeout
@@ -24,7 +25,9 @@ class Views(Referee):
     """The match as it is shown."""
 
     def __init__(self, *positional: Any, **named: Any) -> None:
-        self._seen: dict[int | None, list[Entry]] = {}  # by viewer, as far as anyone has asked
+        # By viewer, as far as anyone has asked: every event, and those of the line that stands.
+        self._seen: dict[int | None, list[Entry]] = {}
+        self._stood: dict[int | None, tuple[int, list[Event]]] = {}
         super().__init__(*positional, **named)
 
     def view(self, viewer: int | None) -> View:
@@ -76,9 +79,18 @@ class Views(Referee):
 
     def history(self, viewer: int | None, before: int | None = None) -> History:
         """The picks and outcomes that led here, or to an event, as a viewer saw them."""
-        line = self.line if before is None else self._timeline.line_before(before)
-        told = (self.told(number, viewer) for number in line)
-        return tuple(event for event in told if event is not None)
+        timeline = self._timeline
+        if before is not None and not timeline.is_live(before):
+            told = (self.told(number, viewer) for number in timeline.line_before(before))
+            return tuple(event for event in told if event is not None)
+        undone, known = self._stood.get(viewer, (-1, []))
+        if undone != timeline.undone:
+            known = []
+            self._stood[viewer] = timeline.undone, known
+        for number in timeline.live[len(known) :]:
+            if (event := self.told(number, viewer)) is not None:
+                known.append(event)
+        return tuple(known if before is None else known[: bisect_left(timeline.live, before)])
 
     def told(self, number: int, viewer: int | None) -> Event | None:
         """What the rules made of an event, for a viewer; None where they took no part in it."""
