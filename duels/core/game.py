@@ -22,7 +22,7 @@ from typing import Any, ClassVar, Generic, NamedTuple, TypeVar
 
 from duels.core.errors import OptionError, quote
 from duels.core.options import First, Option
-from duels.core.show import RESULT, Line, Lines, Part, Step, listed, player_name
+from duels.core.show import RESULT, Line, Lines, Part, Step, does, listed
 
 # Plain strings: the ones a person types, a bot sends and a record stores.
 Move = str
@@ -209,7 +209,7 @@ class Game(Generic[S, O]):
     # viewer has seen happen so far, for whatever an observation does not hold: the last roll, the
     # order in which numbers were used.
 
-    def opening(self, seen: O) -> Lines:
+    def opening(self, seen: O, viewer: int | None = None) -> Lines:
         """Lines before the first turn."""
         return []
 
@@ -225,9 +225,9 @@ class Game(Generic[S, O]):
         """What happened: second person for a player, third for a spectator."""
         return []
 
-    def ending(self, seen: O, result: Result) -> Lines:
+    def ending(self, seen: O, result: Result, viewer: int | None = None) -> Lines:
         """Lines after the last turn, however the match ended."""
-        return ["", *verdict(result)]
+        return ["", *verdict(result, viewer)]
 
     def table(self, seen: O, viewer: int | None, history: History = ()) -> list[Part]:
         """The parts of the table, for screens that draw them."""
@@ -237,11 +237,16 @@ class Game(Generic[S, O]):
 AnyGame = Game[Any, Any]
 
 
-def verdict(result: Result, wins: str = "wins!", draw: str = "The game is a draw.") -> Lines:
+def verdict(
+    result: Result, viewer: int | None, wins: str = "wins!", draw: str = "The game is a draw."
+) -> Lines:
     """The reason a match ended and the winner, in a game's own words for winning."""
-    if result.winner is not None:
-        return [result.reason, Line(f"{player_name(result.winner)} {wins}", RESULT)]
-    return [result.reason, Line(draw if result.by != "limit" else "There is no winner.", RESULT)]
+    if result.winner is None:
+        words = draw if result.by != "limit" else "There is no winner."
+    else:
+        verb, end = wins[:4], wins[4:]
+        words = does(result.winner, viewer, verb) + end
+    return [result.reason, Line(words, RESULT)]
 
 
 def state_to_json(state: tuple[Any, ...]) -> list[Any]:

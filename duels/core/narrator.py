@@ -70,8 +70,8 @@ def narrate_to(story: Story, eyes: Eyes, since: int = 0) -> Iterator[Passage]:
 
 def opening(story: Story, eyes: Eyes) -> Passage:
     viewer = eyes(None)
-    start = story.state_before(0) if story.events else story.state_after(-1)
-    return Passage("opening", 0, viewer, story.game.opening(story.game.observe(start, viewer)))
+    seen = story.game.observe(story.state_after(-1), viewer)
+    return Passage("opening", 0, viewer, story.game.opening(seen, viewer))
 
 
 def tell(story: Story, number: int, eyes: Eyes) -> Passage:
@@ -120,4 +120,4 @@ def ending(story: Story, eyes: Eyes) -> Passage:
     assert story.result is not None
     viewer, number = eyes(None), len(story.events)
     seen = story.game.observe(story.state_after(number - 1), viewer)
-    return Passage("ending", number, viewer, story.game.ending(seen, story.result))
+    return Passage("ending", number, viewer, story.game.ending(seen, story.result, viewer))

@@ -19,7 +19,9 @@ from duels.core.errors import IllegalMove, MalformedMove, quote
 
 Lines = list[str]
 
-HEADING, GOOD, BAD, RESULT = "heading", "good", "bad", "result"  # the tones a line may have
+# The tones a line may have. A line of the last one says what the table shows too, so that a screen
+# that draws the table leaves it out.
+HEADING, GOOD, BAD, RESULT, ON_TABLE = "heading", "good", "bad", "result", "table"
 
 
 class Line(str):
@@ -48,6 +50,10 @@ def tone(line: str) -> str:
 
 def heading(text: str) -> Line:
     return Line(text, HEADING)
+
+
+def on_table(text: str) -> Line:
+    return Line(text, ON_TABLE)
 
 
 def fortune(text: str, player: int, viewer: int | None, lucky: bool = True) -> Line:
@@ -167,6 +173,46 @@ def who(player: int, viewer: int | None) -> str:
     if viewer is None:
         return player_name(player)
     return "You" if player == viewer else "Opponent"
+
+
+class Shared(int):
+    """A viewer who shares the screen, or reads a transcript: called by name where the book does.
+
+    >>> called(0, viewer=0), called(0, viewer=Shared(0)), who(0, viewer=Shared(0))
+    ('You', 'Player 1', 'You')
+    """
+
+
+def called(player: int, viewer: int | None) -> str:
+    """A player's name, where the rulebooks use names; the viewer alone at a screen is "You"."""
+    alone = viewer == player and not isinstance(viewer, Shared)
+    return "You" if alone else player_name(player)
+
+
+def does(player: int, viewer: int | None, verb: str) -> str:
+    """Who does something, with the verb as it goes with a name.
+
+    >>> does(0, None, "wins"), does(0, 0, "wins"), does(0, 0, "has used")
+    ('Player 1 wins', 'You win', 'You have used')
+    """
+    name = called(player, viewer)
+    if name != "You":
+        return f"{name} {verb}"
+    first, _, rest = verb.partition(" ")
+    first = "have" if first == "has" else first.removesuffix("s")
+    return f"{name} {first} {rest}".rstrip()
+
+
+def label(player: int, viewer: int | None) -> str:
+    """The name before something of a player's: "Player 1 LP" or "Your LP"."""
+    name = called(player, viewer)
+    return "Your" if name == "You" else name
+
+
+def belonging(player: int, viewer: int | None) -> str:
+    """The same with an apostrophe: "Player 1's Turn" or "Your Turn"."""
+    name = called(player, viewer)
+    return "Your" if name == "You" else f"{name}'s"
 
 
 def whose(player: int, viewer: int | None) -> str:

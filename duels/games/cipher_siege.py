@@ -26,9 +26,12 @@ from duels.core.show import (
     Part,
     Pile,
     Step,
+    does,
     fortune,
     heading,
+    label,
     listed,
+    on_table,
     player_name,
     whose,
 )
@@ -330,14 +333,15 @@ class CipherSiege(Game[State, Seen]):
     def status(self, seen: Seen, viewer: int | None, history: History = ()) -> Lines:
         if seen.phase == "swap":
             asked = 1 - seen.mover
-            head = heading(f"=== {player_name(asked)} gives a card ===")
-            return ["", head, f"Hand: {self._hand(seen, asked)}"]
-        return self._heading(seen) if seen.phase == "draw" else []
+            head = heading(f"=== {does(asked, viewer, 'gives')} a card ===")
+            return ["", head, on_table(f"Hand: {self._hand(seen, asked)}")]
+        return self._heading(seen, viewer) if seen.phase == "draw" else []
 
-    def _heading(self, seen: Seen) -> Lines:
+    def _heading(self, seen: Seen, viewer: int | None) -> Lines:
         mover = seen.mover
-        head = heading(f"=== {player_name(mover)} Turn ===")
-        return ["", head, f"CI: {seen.ci[mover]}", f"Hand: {self._hand(seen, mover)}"]
+        head = heading(f"=== {label(mover, viewer)} Turn ===")
+        hand = on_table(f"Hand: {self._hand(seen, mover)}")
+        return ["", head, on_table(f"CI: {seen.ci[mover]}"), hand]
 
     def _hand(self, seen: Seen, player: int, drawn: str = "") -> str:
         """A hand in the open, or how many cards it has; a card just drawn stands last."""
@@ -378,7 +382,7 @@ class CipherSiege(Game[State, Seen]):
         if isinstance(event, Outcome):
             drawn = "Draws a card" if event.outcome == HIDDEN else f"Draws card: {event.outcome}"
             new = self._hand(before, before.mover, drawn=event.outcome)
-            return [*self._heading(before), drawn, f"New Hand: {new}"]
+            return [*self._heading(before, viewer), drawn, on_table(f"New Hand: {new}")]
         return self._tell_action(event, before, after, viewer)
 
     def _tell_action(self, event: Pick, before: Seen, after: Seen, viewer: int | None) -> Lines:

@@ -31,9 +31,14 @@ from duels.core.show import (
     Sealed,
     Step,
     Tokens,
+    belonging,
+    called,
+    does,
     fortune,
     heading,
+    label,
     listed,
+    on_table,
     player_name,
     tokens,
 )
@@ -173,25 +178,25 @@ class DigitDuel(Game[State, State]):
 
     def status(self, seen: State, viewer: int | None, history: History = ()) -> Lines:
         if self.hidden or seen.attack is None:
-            return ["", *self._attack_block(seen)]
+            return ["", *self._attack_block(seen, viewer)]
         # Announced here and not when it is chosen, so that the defender always sees it.
-        announced = f"{player_name(seen.attacker)} attacks with {seen.attack}"
-        return [announced, "", *self._defence_block(seen)]
+        announced = f"{does(seen.attacker, viewer, 'attacks')} with {seen.attack}"
+        return [announced, "", *self._defence_block(seen, viewer)]
 
-    def _attack_block(self, seen: State) -> Lines:
-        life = (f"{player_name(player)} - {seen.life[player]}" for player in (0, 1))
+    def _attack_block(self, seen: State, viewer: int | None) -> Lines:
+        life = (f"{called(player, viewer)} - {seen.life[player]}" for player in (0, 1))
         return [
-            heading(f"--- {player_name(seen.attacker)}'s Turn ---"),
-            f"Available Digits: {listed(seen.digits[seen.attacker], ',')}",
-            f"Life Points: {listed(life)}",
+            heading(f"--- {belonging(seen.attacker, viewer)} Turn ---"),
+            on_table(f"Available Digits: {listed(seen.digits[seen.attacker], ',')}"),
+            on_table(f"Life Points: {listed(life)}"),
         ]
 
-    def _defence_block(self, seen: State) -> Lines:
+    def _defence_block(self, seen: State, viewer: int | None) -> Lines:
         defender = 1 - seen.attacker
         return [
-            heading(f"--- {player_name(defender)}'s Defense ---"),
-            f"Available Digits: {listed(seen.digits[defender], ',')}",
-            f"Life Points: {player_name(defender)} - {seen.life[defender]}",
+            heading(f"--- {belonging(defender, viewer)} Defense ---"),
+            on_table(f"Available Digits: {listed(seen.digits[defender], ',')}"),
+            on_table(f"Life Points: {called(defender, viewer)} - {seen.life[defender]}"),
         ]
 
     def ask(self, seen: State, player: int, so_far: str) -> Step | None:
@@ -216,25 +221,25 @@ class DigitDuel(Game[State, State]):
         lines: Lines = [
             "",
             heading("--- Turn Resolution ---"),
-            f"{player_name(attacker)} attacked with {attack}",
-            f"{player_name(defender)} defended with {defence}",
+            f"{called(attacker, viewer)} attacked with {attack}",
+            f"{called(defender, viewer)} defended with {defence}",
         ]
         damage = max(0, attack - defence)
         if damage:
             lines += [
                 fortune(f"Damage Dealt: {attack} - {defence} = {damage}", attacker, viewer),
-                f"{player_name(defender)} Life Points: {life} - {damage} = {life - damage}",
+                f"{label(defender, viewer)} Life Points: {life} - {damage} = {life - damage}",
             ]
         else:
             lines += [fortune("No damage dealt", defender, viewer)]
         return [*lines, "", heading("--- End of Turn ---")]
 
-    def ending(self, seen: State, result: Result) -> Lines:
+    def ending(self, seen: State, result: Result, viewer: int | None = None) -> Lines:
         dealt = (
-            f"{player_name(player)} - {self.life[1 - player] - seen.life[1 - player]}"
+            f"{called(player, viewer)} - {self.life[1 - player] - seen.life[1 - player]}"
             for player in (0, 1)
         )
-        return ["", *verdict(result, "wins the game!"), f"Total Damage: {listed(dealt)}"]
+        return ["", *verdict(result, viewer, "wins the game!"), f"Total Damage: {listed(dealt)}"]
 
     def table(self, seen: State, viewer: int | None, history: History = ()) -> list[Part]:
         parts: list[Part] = []

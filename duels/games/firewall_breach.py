@@ -24,7 +24,20 @@ from duels.core.game import (
     verdict,
 )
 from duels.core.options import Number, Pair
-from duels.core.show import Die, Lines, Meter, Part, Step, fortune, heading, player_name, who, whose
+from duels.core.show import (
+    Die,
+    Lines,
+    Meter,
+    Part,
+    Step,
+    belonging,
+    fortune,
+    heading,
+    on_table,
+    player_name,
+    who,
+    whose,
+)
 
 ACTIONS = ("attack", "bypass")
 FACES = 6
@@ -118,16 +131,16 @@ class FirewallBreach(Game[State, State]):
 
     # Display
 
-    def opening(self, seen: State) -> Lines:
+    def opening(self, seen: State, viewer: int | None = None) -> Lines:
         return [heading("[Game Start]")]
 
     def status(self, seen: State, viewer: int | None, history: History = ()) -> Lines:
         mine = 0 if viewer is None else viewer
         return [
             "",
-            heading(f"{player_name(seen.mover)}'s Turn:"),
-            f"{whose(mine, viewer)} Firewall: {seen.strength[mine]}",
-            f"{whose(1 - mine, viewer)} Firewall: {seen.strength[1 - mine]}",
+            heading(f"{belonging(seen.mover, viewer)} Turn:"),
+            on_table(f"{whose(mine, viewer)} Firewall: {seen.strength[mine]}"),
+            on_table(f"{whose(1 - mine, viewer)} Firewall: {seen.strength[1 - mine]}"),
         ]
 
     def ask(self, seen: State, player: int, so_far: str) -> Step | None:
@@ -151,8 +164,8 @@ class FirewallBreach(Game[State, State]):
         lines = [f"{who(mover, viewer)} chose to Attack."]
         return [*lines, "Rolling dice..."] if viewer == mover else lines
 
-    def ending(self, seen: State, result: Result) -> Lines:
-        return ["", *verdict(result, "Wins!")]
+    def ending(self, seen: State, result: Result, viewer: int | None = None) -> Lines:
+        return ["", *verdict(result, viewer, "Wins!")]
 
     def table(self, seen: State, viewer: int | None, history: History = ()) -> list[Part]:
         meters: list[Part] = [

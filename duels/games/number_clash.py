@@ -21,6 +21,8 @@ from duels.core.show import (
     Sealed,
     Step,
     Tokens,
+    called,
+    does,
     fortune,
     heading,
     listed,
@@ -92,14 +94,14 @@ class NumberClash(Game[State, State]):
         one, two = state.scores
         for player in (0, 1):
             if state.scores[player] >= self.points:
-                plural = "" if self.points == 1 else "s"
-                return Over(
-                    player, f"{player_name(player)} has reached {self.points} point{plural}"
-                )
+                return Over(player, f"{player_name(player)} has reached {self._goal()}")
         if not state.numbers[0]:
             winner = None if one == two else 0 if one > two else 1
             return Over(winner, "All numbers are used.")
         return Decide({player: tuple(map(str, state.numbers[player])) for player in (0, 1)})
+
+    def _goal(self) -> str:
+        return f"{self.points} point{'' if self.points == 1 else 's'}"
 
     # Rules
 
@@ -163,19 +165,22 @@ class NumberClash(Game[State, State]):
         else:
             underdog = chosen[winner] < chosen[1 - winner]
             head = "Underdog Rule Activated!" if underdog else "Round Result:"
-            result = fortune(f"{head} {player_name(winner)} wins the round!", winner, viewer)
+            wins = does(winner, viewer, "wins")
+            result = fortune(f"{head} {wins} the round!", winner, viewer)
         return [
-            *(f"{player_name(player)} chose: {number}" for player, number in enumerate(chosen)),
+            *(f"{called(player, viewer)} chose: {number}" for player, number in enumerate(chosen)),
             result,
             "Current Scores:",
-            *(f"{player_name(player)}: {after.scores[player]}" for player in (0, 1)),
+            *(f"{called(player, viewer)}: {after.scores[player]}" for player in (0, 1)),
         ]
 
-    def ending(self, seen: State, result: Result) -> Lines:
-        if result.by == "rules" and max(seen.scores) >= self.points:
-            lines: Lines = [Line(f"{result.reason} and wins the game!", RESULT)]
+    def ending(self, seen: State, result: Result, viewer: int | None = None) -> Lines:
+        if result.by == "rules" and result.winner is not None and max(seen.scores) >= self.points:
+            reached = f"{does(result.winner, viewer, 'has reached')} {self._goal()}"
+            wins = "win" if reached.startswith("You") else "wins"
+            lines: Lines = [Line(f"{reached} and {wins} the game!", RESULT)]
         else:
-            lines = verdict(result, "wins the game!")
+            lines = verdict(result, viewer, "wins the game!")
         return ["", *lines, "Thank you for playing Number Clash."]
 
     def table(self, seen: State, viewer: int | None, history: History = ()) -> list[Part]:

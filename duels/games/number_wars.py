@@ -35,9 +35,12 @@ from duels.core.show import (
     Part,
     Step,
     Tokens,
+    does,
     fortune,
     heading,
+    label,
     listed,
+    on_table,
     player_name,
     tokens,
 )
@@ -150,8 +153,8 @@ class NumberWars(Game[State, State]):
 
     # Display
 
-    def opening(self, seen: State) -> Lines:
-        lp = (f"{player_name(player)} LP: {seen.lp[player]}" for player in (0, 1))
+    def opening(self, seen: State, viewer: int | None = None) -> Lines:
+        lp = (f"{label(player, viewer)} LP: {seen.lp[player]}" for player in (0, 1))
         return [heading(f"--- {self.title} Game Start ---"), "", *lp]
 
     def status(self, seen: State, viewer: int | None, history: History = ()) -> Lines:
@@ -160,7 +163,10 @@ class NumberWars(Game[State, State]):
         records = (listed(used) or "none" for used in self._as_used(seen, history))
         return [
             "",
-            *(f"{player_name(player)} Used Numbers: {used}" for player, used in enumerate(records)),
+            *(
+                on_table(f"{label(player, viewer)} Used Numbers: {used}")
+                for player, used in enumerate(records)
+            ),
         ]
 
     def _as_used(self, seen: State, history: History) -> list[list[int]]:
@@ -187,25 +193,28 @@ class NumberWars(Game[State, State]):
     def tell(self, before: State, event: Event, after: State, viewer: int | None) -> Lines:
         assert not isinstance(event, Outcome)
         ((mover, move),) = event.moves
-        name, target = player_name(mover), 1 - mover
-        lost_turn = "You lose your turn." if viewer == mover else f"{name} loses the turn."
+        target = 1 - mover
+        lost_turn = f"{player_name(mover)} loses the turn."
+        if viewer == mover:
+            lost_turn = "You lose your turn."
         if move == TIMEOUT:
             return [Line("Time is up!", BAD), lost_turn]
         if int(move) in before.used[mover]:
-            subject = "You have" if viewer == mover else f"{name} has"
+            subject = "You have" if viewer == mover else f"{player_name(mover)} has"
             reused = f"Invalid move! {subject} already used the number {move}."
             return [fortune(reused, mover, viewer, lucky=False), lost_turn]
         lines = [
-            f"{name} attacks with {move}!",
-            f"{player_name(target)} LP is now {after.lp[target]}.",
+            f"{does(mover, viewer, 'attacks')} with {move}!",
+            f"{label(target, viewer)} LP is now {after.lp[target]}.",
         ]
         # A record that filled up has cleared; with `memory` remembering that is the game.
         if before.used[mover] and not after.used[mover] and not self.memory:
-            lines.append(f"{name} has used all numbers: the record is clear again.")
+            used = does(mover, viewer, "has used")
+            lines.append(f"{used} all numbers: the record is clear again.")
         return lines
 
-    def ending(self, seen: State, result: Result) -> Lines:
-        lines = verdict(result, "wins the game!")
+    def ending(self, seen: State, result: Result, viewer: int | None = None) -> Lines:
+        lines = verdict(result, viewer, "wins the game!")
         breached = result.by == "rules" and min(seen.lp) <= 0
         return ["", *(lines[1:] if breached else lines), "", heading("--- Game Over ---")]
 
