@@ -23,8 +23,6 @@ from duels.envs.coding import Coding, Key, Node, coding
 
 PROBES = 40  # random games played to learn what kind of game it is
 PROBE_LENGTH = 200  # choices of each
-GUESSES = 32  # at what a player cannot see, growing side by side
-ATTEMPTS = 200  # of a search where they all fail
 
 
 class Position:
@@ -150,68 +148,12 @@ def told_as(event: Event) -> Iterator[tuple[str, str]]:
             yield str(player + 1), move
 
 
-def alike(position: Position, step: Position, player: int) -> dict[Any, float]:
-    """The ways on from a position that a player cannot tell from a step taken elsewhere.
-
-    Each with its odds; hidden moves are equally likely, together as likely as one in the open.
-    """
-    turn, wanted = position.node.turn, step.seen(player)
-    odds: dict[Any, float]
-    if turn.chance is not None:
-        odds = {outcome: float(odd) for outcome, odd in turn.chance.odds.items()}
-    elif len(turn.deciders) == 2:
-        odds = {(one, two): 1.0 for one in turn.actions[0] for two in turn.actions[1]}
-    else:
-        odds = {action: 1.0 for actions in turn.actions.values() for action in actions}
-    if wanted == step.event()[1]:  # in the open: nothing else looks like it
-        found = {step.key: odds[step.key]} if step.key in odds else {}
-    else:
-        found = {
-            key: odd for key, odd in odds.items() if position.after(key).seen(player) == wanted
-        }
-    return found if turn.chance is not None else dict.fromkeys(found, 1 / max(1, len(found)))
-
-
-def resample(position: Position, player: int, randomness: Random) -> Position:
-    """Another position that a player cannot tell from this one, true or not, by its likelihood.
-
-    A particle filter: many guesses grow event by event, those that make what was seen likelier get
-    more offspring. Where all of them fail at once, a search takes over that finds any position.
-    """
-    guesses = [begin(position.node.coding, position.limit)] * GUESSES
-    for step in position.path():
-        grown, weights = [], []
-        for guess in guesses:
-            if ways := alike(guess, step, player):
-                (key,) = randomness.choices(list(ways), list(ways.values()))
-                grown.append(guess.after(key))
-                weights.append(sum(ways.values()))
-        if not grown:
-            return search(position, player, randomness)
-        guesses = randomness.choices(grown, weights, k=GUESSES)
-    return randomness.choice(guesses)
-
-
-def search(position: Position, player: int, randomness: Random) -> Position:
-    """Any position that a player cannot tell from this one: a random search with backtracking.
-
-    One that gets lost among cards that were drawn unseen and played later starts again, which ends
-    sooner than seeing it through.
-    """
-    path = position.path()
-    for attempt in range(1, ATTEMPTS + 1):
-        work = [begin(position.node.coding, position.limit)]
-        for _ in range(attempt * (20 + len(path))):
-            if not work:
-                break
-            tried = work.pop()
-            if tried.length == len(path):
-                return tried
-            ways = alike(tried, path[tried.length], player)
-            # Exponential races: the order of a draw without replacement, by the odds.
-            keys = sorted(ways, key=lambda key: randomness.expovariate(ways[key]))
-            work += [tried.after(key) for key in reversed(keys)]
-    raise RuntimeError(f"no position that looks the same was found in {ATTEMPTS} attempts")
+def key_of(coding: Coding, event: Event) -> Key:
+    """What names an event in `after`."""
+    if isinstance(event, Outcome):
+        return event.outcome
+    picks = [coding.index[move] for _, move in event.moves]
+    return picks[0] if len(picks) == 1 else (picks[0], picks[1])
 
 
 def any_key(node: Node, randomness: Random) -> Key:

@@ -18,8 +18,9 @@ from collections.abc import Callable
 from math import log, sqrt
 from typing import TYPE_CHECKING, Any
 
-from duels.core.game import AnyGame, Chance, Decide, Event, Move, Outcome, Over, Pick
+from duels.core.game import AnyGame, Chance, Move, Over
 from duels.core.player import View
+from duels.players.belief import believe
 from duels.players.opponent import Opponent
 
 if TYPE_CHECKING:
@@ -27,7 +28,6 @@ if TYPE_CHECKING:
 
 ITERATIONS = 1500
 DETERMINIZATIONS = 100  # where something is hidden
-PATIENCE = 2000  # steps of a search for a state before it starts again
 EXPLORATION = 0.9  # the constant of the upper confidence bound
 PLAYOUT_LENGTH = 400  # choices before a playout is called a draw
 SHARE = 0.5  # of the time left for a choice, which is all that is used
@@ -91,12 +91,13 @@ class Ismcts(Opponent):
         tree: dict[Any, Node] = {}
         states: list[Any] = []
         wanted = DETERMINIZATIONS if view.game.private else 1
+        guesses = believe(view.game, view.history, view.player, randomness, wanted)
         for number in range(self.iterations):
             if self._cancelled or self._late(view, number, began):
                 break
-            if number == len(states) < wanted:
-                states.append(imagine(view, randomness))
-            self._iterate(view.game, states[number % len(states)], tree, randomness)
+            if number < wanted:
+                states.append(next(guesses).state)
+            self._iterate(view.game, states[number % wanted], tree, randomness)
         root = tree.get((view.player, view.observation))
         if root is None:
             return view.options[0]
@@ -138,49 +139,3 @@ class Ismcts(Opponent):
         winner = turn.winner if isinstance(turn, Over) else None
         for node, player, move in path:
             node.update(move, 0.5 if winner is None else float(winner == player))
-
-
-def imagine(view: View, randomness: Random) -> Any:
-    """A state that fits everything a player has seen, found by a random search with backtracking.
-
-    Hidden chance is tried in an order drawn by its odds, so likely states come up more often.
-    """
-    game, history = view.game, view.history
-    patience = PATIENCE
-    while True:
-        work = [(0, game.start())]
-        for _ in range(patience):
-            if not work:
-                raise RuntimeError("no state fits what was seen")
-            number, state = work.pop()
-            if number == len(history):
-                if game.observe(state, view.player) == view.observation:
-                    return state
-                continue
-            fits = _fitting(game, state, history[number], view.player, randomness)
-            work += [(number + 1, after) for after in reversed(fits)]
-        patience *= 2  # an early guess was wrong and shows late: better to guess again
-
-
-def _fitting(game: AnyGame, state: Any, event: Event, player: int, randomness: Random) -> list[Any]:
-    """The states after any event that looks to the player like the one seen, likeliest first."""
-    turn = game.turn(state)
-    if isinstance(turn, Chance) and isinstance(event, Outcome):
-        fits = [
-            outcome
-            for outcome in turn.odds
-            if game.seen(state, Outcome(outcome, turn.by), player) == event
-        ]
-        # Exponential races: the order of a draw without replacement, by the odds.
-        fits.sort(key=lambda outcome: randomness.expovariate(float(turn.odds[outcome])))
-        return [game.play(state, outcome) for outcome in fits]
-    if not isinstance(turn, Decide) or not isinstance(event, Pick):
-        return []
-    if len(event.moves) == 2 or event.moves[0][1] == game.timeout_move:
-        return [game.play(state, *(move for _, move in event.moves))]
-    mover, shown = event.moves[0]
-    options = turn.options.get(mover, ())
-    options = (shown,) if shown in options else options
-    moves = [m for m in options if game.seen(state, Pick(((mover, m),)), player) == event]
-    randomness.shuffle(moves)
-    return [game.play(state, move) for move in moves]

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from random import Random
-
 import pytest
 
 from duels.core.chance import stream
 from duels.core.errors import UnknownName
-from duels.core.game import AnyGame, Pick
+from duels.core.game import AnyGame
 from duels.core.match import Match
 from duels.core.record import dumps, loads
 from duels.games import BUILT_IN as GAMES
 from duels.games import load
 from duels.players import BUILT_IN, find, make
-from duels.players.ismcts import Ismcts, imagine
+from duels.players.ismcts import Ismcts
 from duels.players.opponent import Opponent
 from tests.variants import VARIANTS, name
 
@@ -129,16 +127,3 @@ def test_a_search_needs_only_the_rules(slug: str) -> None:
         wins += match.result.winner == seat
         games += 1
     assert wins > games / 2
-
-
-def test_imagined_states_fit_what_was_seen() -> None:
-    match = play(load("cipher-siege"), ("random", "random"), 5)
-    checked = 0
-    for number in match.line:
-        if isinstance(match.events[number], Pick):
-            for player in (0, 1):
-                view = match.view_before(number, player)
-                state = imagine(view, Random(number))
-                assert view.game.observe(state, player) == view.observation
-                checked += 1
-    assert checked > 4
