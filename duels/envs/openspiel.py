@@ -22,10 +22,10 @@ from duels.core.match import TURN_LIMIT
 from duels.core.options import Option
 from duels.envs.coding import Coding, coding
 from duels.envs.extras import need, whole
-from duels.envs.naming import spiel_name
+from duels.envs.naming import loaded, spiel_name
 from duels.envs.observer import Observer
 from duels.envs.position import Kind, begin, key_of, kind
-from duels.games import catalogue, load
+from duels.games import load
 from duels.players.belief import believe
 
 pyspiel: Any = need("pyspiel", extra="openspiel")
@@ -248,9 +248,8 @@ def reload(name: str) -> Any:
 def register() -> None:
     """Tell OpenSpiel of every game of the catalogue, once."""
     known = set(pyspiel.registered_names())
-    for slug in catalogue():
+    for slug, game in loaded():
         if spiel_name(slug) not in known:
-            game = load(slug)
             # OpenSpiel outlives the interpreter and may not be the last to hold what it was given;
             # a class has other holders.
             made = type(type(game).__name__, (SpielGame,), {"slug": slug})

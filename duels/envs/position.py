@@ -18,8 +18,9 @@ from functools import lru_cache
 from random import Random
 from typing import Any, NamedTuple
 
-from duels.core.game import AnyGame, Event, Outcome, Pick
-from duels.envs.coding import Coding, Key, Node, coding
+from duels.core.game import AnyGame, Chance, Decide, Event, Move, Outcome, Over, Pick
+from duels.envs.coding import Coding, Key, Node
+from duels.players.belief import Course
 
 PROBES = 40  # random games played to learn what kind of game it is
 PROBE_LENGTH = 200  # choices of each
@@ -156,17 +157,29 @@ def key_of(coding: Coding, event: Event) -> Key:
     return picks[0] if len(picks) == 1 else (picks[0], picks[1])
 
 
-def any_key(node: Node, randomness: Random) -> Key:
-    """Something that may happen next: any outcome, any first word and then any move with it."""
-    if node.turn.tickets is not None:
-        return randomness.choice(node.turn.tickets.outcomes)
+def any_event(turn: Decide | Chance, randomness: Random) -> Event:
+    """Something that may happen next: any outcome, or any first word and then any move with it."""
+    if isinstance(turn, Chance):
+        return Outcome(randomness.choice(list(turn.odds)), turn.by)
     picks = []
-    for actions in node.turn.actions.values():
-        words: dict[str, list[int]] = {}
-        for action in actions:
-            words.setdefault(node.coding.moves[action].split()[0], []).append(action)
-        picks.append(randomness.choice(words[randomness.choice(list(words))]))
-    return (picks[0], picks[1]) if len(picks) == 2 else picks[0]
+    for player, options in sorted(turn.options.items()):
+        words: dict[str, list[Move]] = {}
+        for move in options:
+            words.setdefault(move.split()[0], []).append(move)
+        picks.append((player, randomness.choice(words[randomness.choice(list(words))])))
+    return Pick(tuple(picks))
+
+
+def random_turns(game: AnyGame, randomness: Random) -> Iterator[Decide | Chance]:
+    """The turns of one random game, cut off where it is long.
+
+    Moves are chosen by their first word, so that the only swap among hundreds of attacks comes up.
+    """
+    course, decisions = Course(game.start()), 0
+    while not isinstance(turn := game.turn(course.state), Over) and decisions < PROBE_LENGTH:
+        yield turn
+        decisions += isinstance(turn, Decide)
+        course = course.after(game, any_event(turn, randomness))
 
 
 class Kind(NamedTuple):
@@ -183,24 +196,28 @@ class Kind(NamedTuple):
 def kind(game: AnyGame) -> Kind:
     """Play some games at random. The same game always gets the same answer.
 
-    Moves are chosen by their first word, so that the only swap among hundreds of attacks comes up.
+    Only the rules are asked, so that a game that cannot be played through numbers has a kind too.
     """
     randomness = Random(game.slug)
-    sealed, outcomes, dealt, between = True, 0, 0, 0
+    outcomes = dealt = between = 0
     for _ in range(PROBES):
-        position = begin(coding(game), PROBE_LENGTH)
-        run = 0
-        while not position.terminal:
-            node = position.node
-            if node.turn.chance is not None:
+        decisions = run = 0
+        for turn in random_turns(game, randomness):
+            if isinstance(turn, Chance):
                 run += 1
-                outcomes = max(outcomes, len(node.turn.chance.odds))
+                outcomes = max(outcomes, len(turn.odds))
             else:
-                sealed = sealed and len(node.turn.deciders) == 2
-                dealt, between = (run, between) if not position.decisions else (
-                    dealt, max(between, run)
-                )  # fmt: skip
+                dealt, between = (dealt, max(between, run)) if decisions else (run, between)
+                decisions += 1
                 run = 0
-            position = position.after(any_key(node, randomness))
         between = max(between, run)
-    return Kind(sealed, outcomes > 0, outcomes, dealt, between)
+    return Kind(sealed(game), outcomes > 0, outcomes, dealt, between)
+
+
+@lru_cache(maxsize=256)
+def sealed(game: AnyGame) -> bool:
+    """Whether every choice is made by both players at once, as far as random play can tell."""
+    randomness = Random(game.slug)
+    games = (random_turns(game, randomness) for _ in range(PROBES))
+    turns = (turn for game in games for turn in game)
+    return all(len(turn.options) == 2 for turn in turns if isinstance(turn, Decide))

@@ -31,7 +31,7 @@ with warnings.catch_warnings():
     api: Any = importlib.import_module("pettingzoo.test.api_test")
 
 ALL = pytest.mark.parametrize("game", VARIANTS, ids=name)
-SEALED = [game for game in VARIANTS if positions.kind(game).sealed]
+SEALED = [game for game in VARIANTS if positions.sealed(game)]
 IDS = {"ids": name}
 
 
@@ -105,7 +105,8 @@ def test_two_games_an_agent_cannot_tell_apart_look_the_same(game: AnyGame) -> No
     for seat, agent in enumerate(zoo.AGENTS * 3):
         true = other = positions.begin(env.unwrapped.coding, limit=12)
         while not true.terminal:
-            true = true.after(positions.any_key(true.node, randomness))
+            event = positions.any_event(true.node.turn.source, randomness)
+            true = true.after(positions.key_of(env.unwrapped.coding, event))
             fits = list(alike(game, other.node.state, true.seen(seat % 2), seat % 2))
             if not fits:
                 break  # the other course cannot go on like this; so far it could
