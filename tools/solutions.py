@@ -19,6 +19,7 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parent.parent))
 
+from duels.core.chance import stream
 from duels.core.game import AnyGame, Pick
 from duels.core.match import Match
 from duels.games import BUILT_IN, load
@@ -31,7 +32,7 @@ from duels.solve.respond import Response
 
 def play(slug: str, players: tuple[str, str], seed: int) -> Match:
     match = Match(load(slug), seed, players=players)
-    seats = [make(name, seed, player) for player, name in enumerate(players)]
+    seats = [make(name, stream(seed, player)) for player, name in enumerate(players)]
     while match.result is None:
         for player in match.deciders:
             match.submit(player, seats[player].choose(match.view(player)))

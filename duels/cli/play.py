@@ -15,7 +15,7 @@ from duels.core.game import AnyGame
 from duels.core.match import Match
 from duels.core.show import Step, read_move
 from duels.games import find
-from duels.players import HUMAN, NEED_SOLUTION, NEXT_STRONGEST, STRONGEST, ships_solved
+from duels.players import HUMAN, NEXT_STRONGEST, STRONGEST, needs_solution, ships_solved
 from duels.players import find as find_player
 
 INTERRUPTED = 128 + signal.SIGINT
@@ -139,7 +139,7 @@ def play(terminal: Terminal, given: Namespace) -> int:
     game = find(given.game)(**options)
     one = find_player(given.p1) if given.p1 else HUMAN
     two = find_player(given.p2) if given.p2 else _strongest(terminal, game)
-    if {one, two} & set(NEED_SOLUTION):
+    if needs_solution(one, two):
         prepare(game)
     return play_matches(terminal, game, (one, two), seed, given.time_limit, given.save)
 
@@ -170,7 +170,7 @@ def resume(terminal: Terminal, given: Namespace) -> int:
 
     path = given.file
     match = read_from(path)
-    if set(match.players) & set(NEED_SOLUTION):
+    if needs_solution(*match.players):
         prepare(match.game)
     if match.seed is None:
         raise RecordError(f"{path}: this match has no seed of its own, so it cannot go on here")

@@ -6,12 +6,12 @@ from collections.abc import Callable
 from contextlib import suppress
 
 from duels.cli.terminal import Terminal, TimeUp
+from duels.core.chance import stream
 from duels.core.errors import DuelsError, IllegalMove, MalformedMove
 from duels.core.game import Outcome, Pick
 from duels.core.match import Match
-from duels.core.player import Player
 from duels.core.show import Step, player_name, read_move
-from duels.players import HUMAN, make
+from duels.players import HUMAN, kind
 
 HINT_ROUNDS = 300  # of a search: an answer in a moment
 COMMANDS = "?  hint  undo  resign  save  quit"
@@ -28,8 +28,8 @@ class Table:
         self, match: Match, terminal: Terminal, save: Callable[[Match], str], autosave: bool
     ) -> None:
         self.match, self.terminal, self.save, self.autosave = match, terminal, save, autosave
-        self.computers: dict[int, Player] = {
-            player: make(name, match.seed, player)
+        self.computers = {
+            player: kind(name)  # seated at their first choice: the first prompt does not wait
             for player, name in enumerate(match.players)
             if name != HUMAN
         }
@@ -77,7 +77,8 @@ class Table:
         for player in sorted(deciders, key=lambda player: player in self.humans):
             computer = self.computers.get(player)
             if computer is not None:
-                match.submit(player, computer.choose(match.view(player)))
+                seated = computer(stream(match.seed or 0, player))
+                match.submit(player, seated.choose(match.view(player)))
             elif not self._ask(player, sealed) or match.result is not None:
                 return
 
@@ -224,7 +225,7 @@ class Table:
         if mix is None:
             from duels.players.ismcts import Ismcts
 
-            advice = Ismcts(self.match.seed or 0, player, HINT_ROUNDS).choose(view)
+            advice = Ismcts(stream(self.match.seed or 0, player), HINT_ROUNDS).choose(view)
             return f"Hint: a short search chooses {advice}."
         likely = sorted(mix, key=lambda move: -mix[move])[:4]
         if len(mix) == 1:

@@ -8,6 +8,7 @@ from fractions import Fraction
 import pytest
 
 from duels.core import Chance, Decide, Match, OptionError, Outcome, Pick
+from duels.core.chance import stream
 from duels.core.show import Hand, Item, Pile
 from duels.games.cipher_siege import CipherSiege, State
 from duels.players import make
@@ -70,7 +71,8 @@ def test_c7_the_players_are_never_both_out_of_cards(options: dict[str, object]) 
         match = Match(game, seed, turn_limit=60)
         while match.result is None:
             (player,) = match.deciders
-            match.submit(player, make("random", seed, player).choose(match.view(player)))
+            seat = make("random", stream(seed, player))
+            match.submit(player, seat.choose(match.view(player)))
         states = [match.state_before(number) for number in range(len(match.events))]
         for state in [*states, match.state]:
             assert Counter((*state.hands[0], *state.hands[1], *state.deck, *state.discard)) == pack

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from duels.core.chance import stream
 from duels.core.match import Match
 from duels.games import load
 from duels.players import make
@@ -14,7 +15,7 @@ EXACT = ("firewall-breach", "number-clash", "digit-duel", "number-wars")
 
 def play(slug: str, players: tuple[str, str], seed: int, **options: object) -> Match:
     match = Match(load(slug, **options), seed, players=players)
-    seats = [make(name, seed, player) for player, name in enumerate(players)]
+    seats = [make(name, stream(seed, player)) for player, name in enumerate(players)]
     while match.result is None:
         for player in match.deciders:
             match.submit(player, seats[player].choose(match.view(player)))
