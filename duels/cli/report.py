@@ -37,13 +37,9 @@ def text(analysis: Analysis) -> list[str]:
     for move in analysis.moves:
         lines.append(_row(move))
     lines += ["", *(summary(analysis, player) for player in (0, 1))]
-    if analysis.bound is not None:
-        lines.append(f"Values are approximate; the strategy they come from {_bound(analysis)}.")
+    if analysis.solution.caveat is not None:
+        lines.append(analysis.solution.caveat)
     return lines
-
-
-def _bound(analysis: Analysis) -> str:
-    return f"gives a best response no more than {analysis.bound:.3f} that we could measure"
 
 
 def _row(move: Graded) -> str:
@@ -97,8 +93,8 @@ def to_json(analysis: Analysis) -> dict[str, Any]:
         "regret": {str(p + 1): float(analysis.regret(p)) for p in (0, 1)},
         "luck": {str(p + 1): float(analysis.luck(p)) for p in (0, 1)},
     }
-    if analysis.bound is not None:
-        data |= {"approximate": True, "bound": analysis.bound}
+    if analysis.solution.approximate:
+        data |= {"approximate": True, "bound": analysis.solution.bound}
     return data
 
 
@@ -113,9 +109,7 @@ def page(analysis: Analysis) -> str:
         for move in analysis.moves
     )
     sums = "".join(f"<p>{escape(summary(analysis, player))}</p>" for player in (0, 1))
-    note = ""
-    if analysis.bound is not None:
-        note = f"<p>Values are approximate; the strategy they come from {_bound(analysis)}.</p>"
+    note = f"<p>{escape(analysis.solution.caveat)}</p>" if analysis.solution.caveat else ""
     seats = " against ".join(f"{player_name(p)} ({escape(match.players[p])})" for p in (0, 1))
     ended = escape(match.result.reason) if match.result else "The match is not finished."
     return f"""<!doctype html>

@@ -12,7 +12,7 @@ from duels.core.game import AnyGame, Chance, Outcome, Pick
 from duels.core.match import Match
 from duels.core.show import player_name
 from duels.games import find
-from duels.solve import Assessment, Value, solve
+from duels.solve import Assessment, Solution, Value, solve
 
 
 def value(terminal: Terminal, given: Namespace) -> int:
@@ -24,9 +24,9 @@ def value(terminal: Terminal, given: Namespace) -> int:
     if given.json:
         import json
 
-        terminal.say([json.dumps(_json(worth, choices), indent=1)])
+        terminal.say([json.dumps(_json(solution, worth, choices), indent=1)])
     else:
-        terminal.say(_text(worth, choices))
+        terminal.say(_text(solution, worth, choices))
     return 0
 
 
@@ -59,21 +59,20 @@ def _number(value: Value) -> dict[str, Any]:
     return {"value": value}
 
 
-def _json(value: Value, choices: list[Assessment]) -> dict[str, Any]:
+def _json(solution: Solution, value: Value, choices: list[Assessment]) -> dict[str, Any]:
     data: dict[str, Any] = {"to_move": [choice.player + 1 for choice in choices], **_number(value)}
     data["options"] = {
         str(choice.player + 1): {m: _number(v) for m, v in choice.options.items()}
         for choice in choices
     }
-    if len(choices) == 2 or any(choice.bound is not None for choice in choices):
+    if choices and (len(choices) == 2 or solution.approximate):
         data["mix"] = {str(choice.player + 1): dict(choice.mix) for choice in choices}
-    bounds = [choice.bound for choice in choices if choice.bound is not None]
-    if bounds:
-        data |= {"approximate": True, "bound": bounds[0]}
+    if solution.approximate:
+        data |= {"approximate": True, "bound": solution.bound}
     return data
 
 
-def _text(value: Value, choices: list[Assessment]) -> list[str]:
+def _text(solution: Solution, value: Value, choices: list[Assessment]) -> list[str]:
     lines = [f"Player 1's expected score: {_shown(value)}"]
     for choice in choices:
         lines += ["", f"{player_name(choice.player)} can choose:"]
@@ -83,9 +82,8 @@ def _text(value: Value, choices: list[Assessment]) -> list[str]:
             chance = choice.mix.get(move)
             mark = "" if chance is None else f"   perfect play: {100 * chance:.1f} %"
             lines.append(f"  {move:<{width}}  {_shown(choice.options[move])}{mark}")
-    if any(choice.bound is not None for choice in choices):
-        bound = f"no best response found gains more than {choices[0].bound:.3f}"
-        lines += ["", f"Approximate: {bound}."]
+    if solution.caveat is not None:
+        lines += ["", solution.caveat]
     return lines
 
 

@@ -3,7 +3,7 @@
 Hands are hidden, so there are no values of states, only of what a player knows: the hand, both
 CIs, the sizes, the discards, and the cards each side is known to hold because of swaps. Values are
 averages over the hidden cards as near-equilibrium play deals them, never over the true hands. All
-of it is approximate, and says so by its bound.
+of it is approximate, and how far the strategy can be exploited is known from below at most.
 """
 
 from __future__ import annotations
@@ -24,11 +24,15 @@ from duels.solve.tables import Progress
 
 UNMEASURED = 0.05
 PASSED_BY = 0.5
+# The fact of a table that says what a best responder gained, both seats together. Tables trained
+# before it had this name carried a guess called "bound", which is not read.
+EXPLOITABLE = "exploitable by at least"
 Counts = Sequence[int]  # how many cards of each value
 
 
 class CipherSiegeSolution(Solution):
     game: CipherSiege
+    approximate = True
 
     def __init__(self, game: AnyGame, progress: Progress | None = None) -> None:
         super().__init__(game)
@@ -38,10 +42,11 @@ class CipherSiegeSolution(Solution):
         if table is None:
             raise Unsolved(
                 "there is no strategy for cipher-siege with these options "
-                "('duels solve cipher-siege' trains one)"
+                f"('{training_command(self.game)}' trains one)"
             )
         self.facts = table.facts
-        self.bound = float(self.facts.get("bound", 1.0))
+        measured = self.facts.get(EXPLOITABLE)
+        self.bound = None if measured is None else float(measured)
         self._strategy = Strategy(table.payload)
 
     @classmethod
@@ -79,7 +84,7 @@ class CipherSiegeSolution(Solution):
         worth = {move: wins.get(move, value if move in mix else floor) for move in view.options}
         if view.player == 1:
             worth, value = {move: 1 - chance for move, chance in worth.items()}, 1 - value
-        return Assessment(view.player, value, worth, mix, self.bound)
+        return Assessment(view.player, value, worth, mix)
 
     def _advice(self, view: View) -> tuple[dict[Move, float], dict[Move, float], float]:
         """The mix, the known chances to win of the moves, and of the choice as a whole."""
@@ -164,6 +169,18 @@ def in_turn_order(game: CipherSiege) -> CipherSiege:
         return game
     swapped = "/".join(map(str, reversed(game.integrity)))
     return CipherSiege(**{**game.settings(), "first": "1", "integrity": swapped})
+
+
+def training_command(game: CipherSiege) -> str:
+    """What to type for a strategy of these options.
+
+    >>> training_command(CipherSiege(integrity=10, limit=4))
+    'duels solve cipher-siege --set integrity=10 --set limit=4'
+    """
+    usual = tables.settings(CipherSiege())
+    own = tables.settings(game).items()
+    given = [f" --set {name}={text}" for name, text in own if text != usual[name]]
+    return f"duels solve {game.slug}{''.join(given)}"
 
 
 class Memory:

@@ -19,7 +19,7 @@ from typing import NamedTuple
 from duels.core.game import Move, Pick
 from duels.core.match import Match, Timeout
 from duels.solve.catalogue import solve
-from duels.solve.solution import Assessment, Value
+from duels.solve.solution import Assessment, Solution, Value
 
 # A verdict is a name for a range of regret and nothing else.
 VERDICTS = ((1e-9, "best"), (0.02, "good"), (0.05, "slip"), (0.15, "mistake"), (2.0, "blunder"))
@@ -49,7 +49,7 @@ class Analysis(NamedTuple):
     start: Value
     curve: tuple[Value, ...]
     final: Value
-    bound: float | None  # set where values are approximate
+    solution: Solution
 
     def of(self, player: int) -> list[Graded]:
         return [move for move in self.moves if move.player == player]
@@ -73,7 +73,6 @@ def grade(match: Match) -> Analysis:
     solution = solve(match.game)
     moves: list[Graded] = []
     curve: list[Value] = []
-    bound: float | None = None
     for number in match.line:
         entry = match.events[number]
         if isinstance(entry, Pick):
@@ -88,13 +87,12 @@ def grade(match: Match) -> Analysis:
                 lost = match.game.play(match.state_before(number), move)
                 choice = choice._replace(options={**choice.options, move: solution.value(lost)})
             moves.append(_graded(number + 1, choice, move))
-            bound = choice.bound
         curve.append(moves[-1].before)
     start = solution.start_value()
     # A resignation is neither luck nor a move: the score is what the position was worth.
     ended = match.result is not None and match.result.by == "rules"
     final = solution.value(match.state) if ended else solution.value_now(match)
-    return Analysis(match, tuple(moves), start, (*curve, final), final, bound)
+    return Analysis(match, tuple(moves), start, (*curve, final), final, solution)
 
 
 def _graded(entry: int, choice: Assessment, move: Move) -> Graded:

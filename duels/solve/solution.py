@@ -31,7 +31,6 @@ class Assessment(NamedTuple):
     value: Value
     options: Mapping[Move, Value]
     mix: Mapping[Move, float]  # how perfect play chooses
-    bound: float | None = None  # how far an approximate strategy can be exploited; None: exact
 
     def worth(self, move: Move) -> Value:
         """What a move is worth to the player who chooses."""
@@ -55,6 +54,11 @@ def score(over: Over) -> Fraction:
 class Solution:
     """The values of one game. A kind of solution says what is known at each choice."""
 
+    approximate: bool = False
+    # Where values are approximate: a best responder gained this much, both seats together, so the
+    # strategy can be exploited by at least that. None: nobody measured it.
+    bound: float | None = None
+
     def __init__(self, game: AnyGame, progress: Progress | None = None) -> None:
         self.game = game
 
@@ -71,6 +75,18 @@ class Solution:
         if path is not None or minutes is not None:
             raise Unsolved(f"{game.slug} is solved on the spot; there is no table to write")
         return {"value": cls(game, progress).start_value()}
+
+    @property
+    def caveat(self) -> str | None:
+        """What to know before trusting approximate values, in a sentence; None: they are exact."""
+        if not self.approximate:
+            return None
+        if self.bound is None:
+            return "Approximate: how far the strategy can be exploited, no bound was measured."
+        return (
+            f"Approximate: the strategy is exploitable by at least {self.bound:.3f}; "
+            "a certified upper bound is not known yet."
+        )
 
     def known(self, state: Any) -> Value:
         """The value of a state in which somebody chooses."""

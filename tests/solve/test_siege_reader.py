@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import random
 from functools import cache
+from pathlib import Path
 
 import pytest
 
 from duels.core.game import Outcome, Pick
 from duels.core.match import Match
 from duels.games import load
+from duels.solve import tables
 from duels.solve.cipher_siege import CipherSiegeSolution
+from duels.solve.siege.strategy import KIND, payload_of
 from duels.solve.solution import Unsolved
 
 
@@ -21,7 +24,11 @@ def solution() -> CipherSiegeSolution:
 
 def test_the_shipped_strategy_opens() -> None:
     assert float(solution().start_value()) == pytest.approx(0.718, abs=0.002)
-    assert 0 < solution().bound <= 0.01
+    assert solution().bound == 0.016, "what a learned responder gained in both seats together"
+    assert solution().caveat == (
+        "Approximate: the strategy is exploitable by at least 0.016; "
+        "a certified upper bound is not known yet."
+    )
     assert solution().facts["states"] > 800_000
     second = CipherSiegeSolution(load("cipher-siege", first=1))
     assert float(second.start_value()) == pytest.approx(1 - float(solution().start_value()))
@@ -106,5 +113,20 @@ def test_the_true_hand_never_matters(
 def test_what_is_not_solved_is_said() -> None:
     with pytest.raises(Unsolved, match="swap=chosen"):
         CipherSiegeSolution(load("cipher-siege", swap="chosen"))
-    with pytest.raises(Unsolved, match="duels solve cipher-siege"):
-        CipherSiegeSolution(load("cipher-siege", integrity=16))
+    command = "'duels solve cipher-siege --set integrity=16/15 --set limit=4' trains one"
+    with pytest.raises(Unsolved, match=command):
+        CipherSiegeSolution(load("cipher-siege", integrity="16/15", limit=4))
+
+
+def test_a_table_that_nobody_measured_claims_no_bound(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
+    game = load("cipher-siege", integrity=16)
+    facts = {"states": 0, "fine_plies": 6, "first player": 0.7, "bound": 0.003}
+    tables.store(game, payload_of([]), KIND, facts=facts)
+    trained = CipherSiegeSolution(game)
+    assert trained.approximate
+    assert trained.bound is None
+    assert trained.caveat is not None
+    assert "no bound was measured" in trained.caveat

@@ -22,9 +22,6 @@ MINUTES = 10.0
 ITERATIONS_PER_GAME = 7
 MOST_GAMES = 5_000_000
 TRAINING, VALUING = 0.75, 0.98  # parts of the progress bar
-# No responder measures a user's table: its bound is the average regret of both seats, with a margin
-# because in small variants the truth lay between a small part of that and slightly above it.
-MARGIN = 2.0
 REGRET_EVERY = 5.0  # seconds; it walks through all that was learned
 
 
@@ -87,7 +84,7 @@ def rebuild(
         "first player": round(first_player(*frozen(game, states)), 4),
         "iterations": run.iterations,
         "seed": seed,
-        "bound": round(min(1.0, MARGIN * regret), 4),
+        "average regret": round(regret, 4),
     }
     written = tables.store(game, payload, KIND, path, facts)
     progress(1.0, f"{run.iterations:,} iterations, average regret {regret:.4f}")
