@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from duels.analysis.grade import grade
 from duels.core.match import Match
 from duels.games import load
 from duels.players import make
-from duels.solve.grade import grade
 
 EXACT = ("firewall-breach", "number-clash", "digit-duel", "number-wars")
 
