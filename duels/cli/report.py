@@ -8,11 +8,13 @@ from duels.analysis.grade import grade
 from duels.analysis.page import page
 from duels.analysis.report import text, to_json
 from duels.cli.files import read_from, write
+from duels.cli.progress import ProgressBar
 from duels.cli.terminal import Terminal
 
 
 def analyse(terminal: Terminal, given: Namespace) -> int:
-    analysis = grade(read_from(given.file))
+    match = read_from(given.file)
+    analysis = grade(match, ProgressBar(f"Solving {match.game.title}"))
     if given.html is not None:
         write(given.html, page(analysis))
         terminal.note(f"Wrote {given.html}")

@@ -8,31 +8,49 @@ of it is approximate, and how far the strategy can be exploited is known from be
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
-from itertools import product
-from typing import Any
+from itertools import combinations_with_replacement, product
+from math import comb, prod
+from typing import Any, NamedTuple
 
 from duels.core.game import AnyGame, Event, Move, Outcome, Over, Pick
 from duels.core.match import Match
 from duels.core.player import View
-from duels.games.cipher_siege import CipherSiege, Seen, attack_value
+from duels.games.cipher_siege import (
+    Cards,
+    CipherSiege,
+    Seen,
+    actions,
+    attack_value,
+    both,
+    joined,
+    without,
+)
 from duels.solve import tables
 from duels.solve.siege.strategy import KIND, SCALE, UNKNOWN, Strategy
 from duels.solve.solution import Assessment, Solution, Unsolved, Value, score
 from duels.solve.tables import Progress
 
-UNMEASURED = 0.05
-PASSED_BY = 0.5
 # The fact of a table that says what a best responder gained, both seats together. Tables trained
 # before it had this name carried a guess called "bound", which is not read.
 EXPLOITABLE = "exploitable by at least"
 Counts = Sequence[int]  # how many cards of each value
 
 
+class Advice(NamedTuple):
+    """How to choose, and the chances to win of the moves and of the choice, where known."""
+
+    mix: Mapping[Move, float]
+    wins: Mapping[Move, float] = {}
+    value: float | None = None
+    rough: bool = False  # the strategy does not know the position
+
+
 class CipherSiegeSolution(Solution):
     game: CipherSiege
     approximate = True
+    missing = "the strategy seldom or never came to such a position and has no value for it"
 
     def __init__(self, game: AnyGame, progress: Progress | None = None) -> None:
         super().__init__(game)
@@ -68,32 +86,90 @@ class CipherSiegeSolution(Solution):
 
     def value(self, state: Any) -> Value:
         turn = self.game.turn(state)
-        return score(turn) if isinstance(turn, Over) else self.start_value()
+        return score(turn) if isinstance(turn, Over) else self.known(state)
 
-    def value_now(self, match: Match) -> Value:
-        if match.deciders:
-            return self.assess(match.view(match.deciders[0])).value
-        return self.value(match.state)
+    def value_at(self, match: Match, number: int | None = None) -> Value | None:
+        """The value to whoever chooses next, from what that player sees; None: not known.
+
+        Before a deal, a draw or an exchange it is the average over what that player may get, every
+        card that the player cannot place being equally likely in the deck.
+        """
+        state = match.state if number is None else match.state_before(number)
+        if isinstance(self.game.turn(state), Over):
+            return self.value(state)
+        if state == self.game.start():
+            return self.start_value()
+        chooser = {"deal": self.game.first, "swap": 1 - state.mover}.get(state.phase, state.mover)
+        view = match.view(chooser) if number is None else match.view_before(number, chooser)
+        total = 0.0
+        for chance, choice in self._choices(view):
+            value = self.assess(choice).value
+            if value is None:
+                return None
+            total += chance * float(value)
+        return total
+
+    def _choices(self, view: View) -> Iterator[tuple[float, View]]:
+        """The choices a player may come to next, as that player sees them, with their chances."""
+        seen: Seen = view.observation
+        own = view.player
+        assert own is not None
+        if seen.phase == "swap":
+            given = view.history[-1]
+            assert isinstance(given, Pick)
+            for taken in seen.hand:
+                hand = joined(without(seen.hand, (taken,)), cards(given.moves[0][1]))
+                history = (*view.history, Outcome(str(taken), seen.mover))
+                after = seen._replace(hand=hand, mover=own, phase="draw")
+                for chance, choice in self._choices(
+                    view._replace(observation=after, history=history)
+                ):
+                    yield chance / len(seen.hand), choice
+            return
+        draws = 1 if seen.phase == "draw" else 0
+        sizes = seen.sizes
+        if seen.phase == "deal":
+            sizes = (self.game.hand, self.game.hand)
+            draws = self.game.hand + 1 - len(seen.hand)
+        unplaced, discard = self._unplaced(view, seen), seen.discard
+        if seen.phase == "draw" and not seen.deck_size:  # the discards are the deck from now on
+            unplaced, discard = discard, ()
+            draws = min(1, len(unplaced))
+        for drawn, chance in hands(unplaced, draws).items():
+            hand = joined(seen.hand, drawn)
+            act = seen._replace(hand=hand, sizes=both(sizes, own, len(hand)), discard=discard)
+            may_swap = len(hand) <= self.game.limit and sizes[1 - own] > 0
+            options = actions(hand, may_swap, own).options[own]
+            yield chance, view._replace(observation=act._replace(phase="act"), options=options)
+
+    def _unplaced(self, view: View, seen: Seen) -> Cards:
+        """The cards that a player cannot place: in the deck, or in the other hand and not known."""
+        assert view.player is not None
+        known = Memory(view.history, view.player, self.game.values).known[1 - view.player]
+        placed = [*seen.hand, *seen.discard]
+        return tuple(
+            card
+            for card in range(1, self.game.values + 1)
+            for _ in range(self.game.copies - placed.count(card) - known[card - 1])
+        )
 
     def assess(self, view: View) -> Assessment:
-        mix, wins, value = self._advice(view)
-        # What was never measured is hardly played: worse than all that is known, by a little, and
-        # a coin toss where it passes by a win.
-        floor = min([*wins.values(), value]) - UNMEASURED
-        floor = PASSED_BY if value == 1.0 else max(0.0, floor)
-        worth = {move: wins.get(move, value if move in mix else floor) for move in view.options}
+        assert view.player is not None, "a spectator has no choice"
+        advice = self._advice(view, view.player)
+        worth: dict[Move, Value | None] = {move: advice.wins.get(move) for move in view.options}
+        value: Value | None = advice.value
         if view.player == 1:
-            worth, value = {move: 1 - chance for move, chance in worth.items()}, 1 - value
-        return Assessment(view.player, value, worth, mix)
+            worth = {move: None if wins is None else 1 - wins for move, wins in worth.items()}
+            value = None if value is None else 1 - value
+        return Assessment(view.player, value, worth, advice.mix, advice.rough)
 
-    def _advice(self, view: View) -> tuple[dict[Move, float], dict[Move, float], float]:
-        """The mix, the known chances to win of the moves, and of the choice as a whole."""
+    def _advice(self, view: View, own: int) -> Advice:
         seen: Seen = view.observation
-        own, other = view.player, 1 - view.player
+        other = 1 - own
         hand = self._counts(seen.hand)
         names, best, damage = moves_of(hand, "swap" in {m.split()[0] for m in view.options})
         if not names:
-            return {"pass": 1.0}, {}, 0.5
+            return Advice({"pass": 1.0})
         if damage >= seen.ci[other]:
             return self._winning(view, seen.ci[other])
         memory = Memory(view.history, own, self.game.values)
@@ -103,25 +179,22 @@ class CipherSiegeSolution(Solution):
         )  # fmt: skip
         stored = self._strategy.find(key)
         if stored is None:
-            return {names[best]: 1.0}, {}, 0.5
+            return Advice({names[best]: 1.0}, rough=True)
         total = sum(weight for _, weight in stored.mix)
         mix = {names[move]: weight / total for move, weight in stored.mix}
         wins = {names[m]: v / SCALE for m, v in enumerate(stored.values) if v != UNKNOWN}
-        if not wins:
-            return mix, {}, 0.5
-        floor = min(wins.values())
-        return mix, wins, sum(part * wins.get(move, floor) for move, part in mix.items())
+        if not set(mix) <= set(wins):
+            return Advice(mix, wins)
+        return Advice(mix, wins, sum(part * wins[move] for move, part in mix.items()))
 
-    def _winning(
-        self, view: View, target: int
-    ) -> tuple[dict[Move, float], dict[Move, float], float]:
+    def _winning(self, view: View, target: int) -> Advice:
         """Somebody who can win at once does; how bad anything else would be is not measured."""
         wins = {
             move: 1.0
             for move in view.options
             if move.startswith("attack") and sum(attack_value(cards(move))) >= target
         }
-        return {move: 1 / len(wins) for move in wins}, {**wins}, 1.0
+        return Advice({move: 1 / len(wins) for move in wins}, wins, 1.0)
 
     def _counts(self, held: Sequence[int]) -> tuple[int, ...]:
         return tuple(held.count(value) for value in range(1, self.game.values + 1))
@@ -214,6 +287,21 @@ class Memory:
         for card in gone:
             if self.known[player][card - 1]:
                 self.known[player][card - 1] -= 1
+
+
+def hands(deck: Cards, size: int) -> dict[Cards, float]:
+    """Every hand of a size and its chance to be dealt.
+
+    >>> hands((1, 1, 2), 2)
+    {(1, 1): 0.3333333333333333, (1, 2): 0.6666666666666666}
+    """
+    values = sorted(set(deck))
+    found = {}
+    for hand in combinations_with_replacement(values, size):
+        ways = prod(comb(deck.count(value), hand.count(value)) for value in values)
+        if ways:
+            found[hand] = ways / comb(len(deck), size)
+    return found
 
 
 def cards(move: Move) -> tuple[int, ...]:

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import combinations_with_replacement
-from math import comb, prod
-
 from duels.core.game import AnyGame, Decide
 from duels.core.player import View
 from duels.games import cipher_siege, firewall_breach, number_wars
@@ -14,6 +11,7 @@ from duels.games.firewall_breach import FirewallBreach
 from duels.games.number_clash import NumberClash
 from duels.games.number_wars import NumberWars
 from duels.solve.catalogue import solve
+from duels.solve.cipher_siege import hands
 from duels.solve.picture import Bars, Grid, Picture
 from duels.solve.solution import Unsolved
 
@@ -134,21 +132,11 @@ def _openings(game: CipherSiege) -> Bars:
     )  # fmt: skip
 
 
-def hands(deck: tuple[int, ...], size: int) -> dict[tuple[int, ...], float]:
-    """Every hand of a size and its chance to be dealt."""
-    values = sorted(set(deck))
-    found = {}
-    for hand in combinations_with_replacement(values, size):
-        ways = prod(comb(deck.count(value), hand.count(value)) for value in values)
-        if ways:
-            found[hand] = ways / comb(len(deck), size)
-    return found
-
-
 def _first_moves(game: AnyGame) -> Picture:
     turn = game.turn(game.start())
     if not isinstance(turn, Decide):
         raise Unsolved(f"there is no picture of {game.slug}")
     choice = solve(game).assess_state(game.start(), min(turn.options))
-    values = {move: float(choice.worth(move)) for move in choice.options}
+    worth = {move: choice.worth(move) for move in choice.options}
+    values = {move: float(value) for move, value in worth.items() if value is not None}
     return Bars(f"{game.title}: what the first moves are worth", values)

@@ -34,7 +34,7 @@ class Tabled(Solution):
         self.covering, self.kind = self.needs()
         if tables.find(self.covering, self.kind) is None:
             if self.states() <= SMALL:
-                self._reader: Reader = Generic(game)
+                self._reader: Reader = Generic(game, progress)
                 return
             try:
                 self.make(progress)
