@@ -207,8 +207,8 @@ def check_size(game: AnyGame) -> int:
 def solve(game: AnyGame, progress: Progress | None = None) -> Solved:
     """Solve `table_game(game)` with the compiled kernel."""
     states = check_size(game)
-    from duels.solve.kernels import need_numba
-    from duels.solve.kernels.digit_duel import hidden_layers, open_layers
+    from duels.solve.compiled import need_numba
+    from duels.solve.compiled.digit_duel import hidden_layers, open_layers
 
     need_numba()
     table = table_game(game)

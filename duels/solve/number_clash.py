@@ -113,8 +113,8 @@ def solve(game: AnyGame, progress: Progress | None = None) -> Solved:
     """Solve a variant with the compiled kernel: the payload, and what is known of its quality."""
     check_size(game)
     assert isinstance(game, NumberClash)
-    from duels.solve.kernels import need_numba, np
-    from duels.solve.kernels.number_clash import lower_half, solve_layers
+    from duels.solve.compiled import need_numba, np
+    from duels.solve.compiled.number_clash import lower_half, solve_layers
 
     need_numba()
     layers = solve_layers(game.numbers, game.points, progress)

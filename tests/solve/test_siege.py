@@ -17,7 +17,7 @@ from duels.core.errors import DuelsError
 from duels.core.game import Chance, Decide, Event, Outcome, Over, Pick
 from duels.games import load
 from duels.games.cipher_siege import CipherSiege, State
-from duels.solve import catalogue, kernels, tables
+from duels.solve import catalogue, compiled, tables
 from duels.solve.cipher_siege import (
     EXPLOITABLE,
     CipherSiegeSolution,
@@ -25,7 +25,7 @@ from duels.solve.cipher_siege import (
     in_turn_order,
     moves_of,
 )
-from duels.solve.kernels import np
+from duels.solve.compiled import np
 from duels.solve.siege import kernel, mccfr
 from duels.solve.siege.rebuild import rebuild
 from duels.solve.siege.respond import Responder
@@ -34,7 +34,7 @@ from duels.solve.siege.strategy import KIND, Strategy
 from duels.solve.siege.train import FINE_PLIES, Trainer
 from duels.solve.solution import Unsolved
 
-needs_numba = pytest.mark.skipif(not kernels.have_numba(), reason="needs the extra duels[solve]")
+needs_numba = pytest.mark.skipif(not compiled.have_numba(), reason="needs the extra duels[solve]")
 ROOT = Path(__file__).parent.parent.parent
 
 SMALL: dict[str, object] = {"values": 3, "copies": 2, "integrity": 5, "hand": 1, "limit": 3}
@@ -327,6 +327,6 @@ def test_what_cannot_be_trained_is_refused(options: dict[str, object], why: str)
 
 
 def test_a_missing_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(kernels, "_numba", None)
+    monkeypatch.setattr(compiled, "_numba", None)
     with pytest.raises(DuelsError, match=r"duels\[solve\]"):
         catalogue.rebuild(siege(), quiet)

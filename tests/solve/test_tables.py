@@ -11,10 +11,10 @@ import pytest
 
 from duels.core.game import AnyGame
 from duels.games import load
-from duels.solve import digit_duel, kernels, number_clash, tables
+from duels.solve import compiled, digit_duel, number_clash, tables
 from duels.solve.tables import TableError
 
-needs_numba = pytest.mark.skipif(not kernels.have_numba(), reason="needs the extra duels[solve]")
+needs_numba = pytest.mark.skipif(not compiled.have_numba(), reason="needs the extra duels[solve]")
 KIND = "test 1"
 PAYLOAD = bytes(range(200))
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from duels.games.cipher_siege import CipherSiege
-from duels.solve.kernels import Array, compiled, np
+from duels.solve.compiled import Array, compiled, np
 from duels.solve.siege.kernel import (
     CI_BASE,
     CODES,

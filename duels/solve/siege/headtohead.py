@@ -6,7 +6,7 @@ from math import log, sqrt
 from typing import Any
 
 from duels.games.cipher_siege import CipherSiege
-from duels.solve.kernels import Array, compiled, np
+from duels.solve.compiled import Array, compiled, np
 from duels.solve.siege.kernel import (
     ATTACK,
     DEFEND,

@@ -11,7 +11,7 @@ from itertools import product
 from typing import Any, NamedTuple
 
 from duels.games.cipher_siege import CipherSiege, attack_value
-from duels.solve.kernels import Array, compiled, np
+from duels.solve.compiled import Array, compiled, np
 from duels.solve.solution import Unsolved
 
 ATTACK, DEFEND, SWAP = 0, 1, 2

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from duels.solve.kernels import Array, compiled, np
+from duels.solve.compiled import Array, compiled, np
 from duels.solve.siege.kernel import (
     ATTACK,
     DEALT,

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from duels.solve.kernels import Array, compiled, np
+from duels.solve.compiled import Array, compiled, np
 from duels.solve.siege.belief import (
     Belief,
     after_draw,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from duels.games.cipher_siege import CipherSiege
-from duels.solve.kernels import Array, compiled, np
+from duels.solve.compiled import Array, compiled, np
 from duels.solve.siege.kernel import MAX_ACTIONS, Store, Tables, find, state_key
 from duels.solve.siege.mccfr import match
 from duels.solve.siege.small_tree import Builder, Cards, Tree

@@ -11,8 +11,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import NamedTuple
 
-from duels.solve.kernels import Array, compiled, need_numba, np
-from duels.solve.kernels.matrix import scratch, solve
+from duels.solve.compiled import Array, compiled, need_numba, np
+from duels.solve.compiled.matrix import scratch, solve
 
 
 class Layers(NamedTuple):

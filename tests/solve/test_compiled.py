@@ -12,12 +12,12 @@ from duels.core.errors import DuelsError
 from duels.core.game import AnyGame, Decide, Over
 from duels.games import load
 from duels.games.digit_duel import State as DuelState
-from duels.solve import digit_duel, kernels, number_clash
+from duels.solve import compiled, digit_duel, number_clash
 from duels.solve.digit_duel import DigitDuelTable
 from duels.solve.matrix import solve_matrix
 from duels.solve.tables import TableError
 
-needs_numba = pytest.mark.skipif(not kernels.have_numba(), reason="needs the extra duels[solve]")
+needs_numba = pytest.mark.skipif(not compiled.have_numba(), reason="needs the extra duels[solve]")
 
 
 def final(over: Over) -> float:
@@ -297,11 +297,11 @@ def test_what_is_too_large_is_refused_at_once(game: AnyGame) -> None:
 
 
 def test_a_missing_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(kernels, "_numba", None)
+    monkeypatch.setattr(compiled, "_numba", None)
     with pytest.raises(DuelsError, match=r"duels\[solve\]"):
         number_clash.build(load("number-clash", numbers=3))
 
-    @kernels.compiled
+    @compiled.compiled
     def nothing() -> None: ...
 
     with pytest.raises(DuelsError, match=r"duels\[solve\]"):
