@@ -215,9 +215,9 @@ def goofspiel(fast: bool) -> None:
 def moves(fast: bool) -> None:
     print("\nOne perfect move on a bare Python, table open")
     game = load("number-clash")
-    table = number_clash.find(game)
+    table = number_clash.stored_values(game)
     assert table is not None
-    open_first = seconds(lambda: number_clash.find(game))
+    open_first = seconds(lambda: number_clash.stored_values(game))
     state = game.play(game.start(), "7", "8")
     count = 200 if fast else 2000
     line("Number Clash, opening the table", open_first)
@@ -240,7 +240,7 @@ def moves(fast: bool) -> None:
         for digit in turn.options[0]:
             fresh.value(other.play(other.start(), digit))
 
-    found = digit_duel.find(other)
+    found = digit_duel.stored_values(other)
     assert found is not None
     duel_payload = found.payload
     line("Digit Duel, all nine opening attacks", min(map(seconds, [attack] * 10)), "", "goal: 1 ms")

@@ -26,8 +26,8 @@ from duels.games import BUILT_IN, load
 from duels.games.firewall_breach import State
 from duels.players import make
 from duels.solve import solve
+from duels.solve.best_response import Response
 from duels.solve.levels import LEVELS
-from duels.solve.respond import Response
 
 
 def play(slug: str, players: tuple[str, str], seed: int) -> Match:

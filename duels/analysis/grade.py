@@ -24,8 +24,7 @@ from typing import NamedTuple
 from duels.core.game import Move, Outcome, Pick
 from duels.core.match import Match, Timeout
 from duels.solve.catalogue import solve
-from duels.solve.solution import Assessment, Solution, Value
-from duels.solve.tables import Progress
+from duels.solve.solution import Assessment, Progress, Solution, Value
 
 # A verdict is a name for a range of regret and nothing else. The edges are a convention, not a
 # measurement: a good move costs at most one game in fifty, a slip one in twenty, a mistake about

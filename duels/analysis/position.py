@@ -10,8 +10,7 @@ from duels.core.game import AnyGame, Chance, Move, Outcome, Pick
 from duels.core.match import Match
 from duels.core.show import player_name
 from duels.solve.catalogue import solve
-from duels.solve.solution import Assessment, Solution, Value
-from duels.solve.tables import Progress
+from duels.solve.solution import Assessment, Progress, Solution, Value
 
 
 class Position(NamedTuple):

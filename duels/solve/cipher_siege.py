@@ -9,12 +9,9 @@ of it is approximate, and how far the strategy can be exploited is known from be
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from functools import lru_cache
-from itertools import combinations_with_replacement, product
-from math import comb, prod
 from typing import Any, NamedTuple
 
-from duels.core.game import AnyGame, Event, Move, Outcome, Over, Pick
+from duels.core.game import AnyGame, Move, Outcome, Over, Pick
 from duels.core.match import Match
 from duels.core.player import View
 from duels.games.cipher_siege import (
@@ -28,14 +25,21 @@ from duels.games.cipher_siege import (
     without,
 )
 from duels.solve import tables
+from duels.solve.siege.knowledge import (
+    Counts,
+    Memory,
+    cards,
+    hands,
+    in_turn_order,
+    moves_of,
+    unseen_bucket,
+)
 from duels.solve.siege.strategy import KIND, SCALE, UNKNOWN, Strategy
-from duels.solve.solution import Assessment, Solution, Unsolved, Value, score
-from duels.solve.tables import Progress
+from duels.solve.solution import Assessment, Progress, Solution, Unsolved, Value, score
 
 # The fact of a table that says what a best responder gained, both seats together. Tables trained
 # before it had this name carried a guess called "bound", which is not read.
 EXPLOITABLE = "exploitable by at least"
-Counts = Sequence[int]  # how many cards of each value
 
 
 class Advice(NamedTuple):
@@ -56,7 +60,7 @@ class CipherSiegeSolution(Solution):
         super().__init__(game)
         if self.game.swap != "random":
             raise Unsolved("cipher-siege with swap=chosen is not solved")
-        table = tables.find(in_turn_order(self.game), KIND)
+        table = tables.find_table(in_turn_order(self.game), KIND)
         if table is None:
             raise Unsolved(
                 "there is no strategy for cipher-siege with these options "
@@ -177,7 +181,7 @@ class CipherSiegeSolution(Solution):
             hand, seen.ci[own], seen.ci[other], seen.sizes[other], self._counts(seen.discard),
             memory.known[other], memory.known[own], memory.choices,
         )  # fmt: skip
-        stored = self._strategy.find(key)
+        stored = self._strategy.lookup(key)
         if stored is None:
             return Advice({names[best]: 1.0}, rough=True)
         total = sum(weight for _, weight in stored.mix)
@@ -205,16 +209,6 @@ class CipherSiegeSolution(Solution):
             code = code * (self.game.copies + 1) + count
         return code
 
-    def _unseen(self, seen: list[int]) -> int:
-        """A rough summary of the cards a player cannot see: is their mean low, usual or high?"""
-        unseen = [self.game.copies - count for count in seen]
-        total = sum(unseen)
-        if total == 0:
-            return 0
-        mean = sum((value + 1) * count for value, count in enumerate(unseen)) / total
-        middle = (self.game.values + 1) / 2
-        return 1 + sum(mean > middle + edge for edge in (-0.35, -0.12, 0.12, 0.35))
-
     def _key(
         self, hand: Counts, own_ci: int, other_ci: int, other_size: int, discards: Counts,
         known_other: Counts, known_own: Counts, choices: int,
@@ -224,24 +218,13 @@ class CipherSiegeSolution(Solution):
         if choices < self.facts["fine_plies"]:
             key, tag = self._code(discards) * codes + self._code(known_own), 2 + (choices & 1)
         else:
-            key = self._unseen([a + b for a, b in zip(hand, discards, strict=True)])
+            seen = tuple(a + b for a, b in zip(hand, discards, strict=True))
+            key = unseen_bucket(seen, self.game.copies)
             even = self.game.integrity[0] == self.game.integrity[1]
             tag = 1 if even else 4 + (choices & 1)
         key = (key * codes + self._code(known_other)) * codes + self._code(hand)
         cap = max(self.game.integrity) + 1
         return (((key * cap + own_ci) * cap + other_ci) * 8 + other_size) * 6 + tag
-
-
-def in_turn_order(game: CipherSiege) -> CipherSiege:
-    """The same rules with Player 1 to begin: a strategy knows only who moves first and second.
-
-    >>> in_turn_order(CipherSiege(integrity="7/6", first=1)).settings()["integrity"]
-    '6/7'
-    """
-    if game.first == 0:
-        return game
-    swapped = "/".join(map(str, reversed(game.integrity)))
-    return CipherSiege(**{**game.settings(), "first": "1", "integrity": swapped})
 
 
 def training_command(game: CipherSiege) -> str:
@@ -254,73 +237,3 @@ def training_command(game: CipherSiege) -> str:
     own = tables.settings(game).items()
     given = [f" --set {name}={text}" for name, text in own if text != usual[name]]
     return f"duels solve {game.slug}{''.join(given)}"
-
-
-class Memory:
-    """What both players know of each other's hands because of swaps, and how many choices passed.
-
-    A card given in a swap is known to be there until it is played or taken back.
-    """
-
-    def __init__(self, history: Sequence[Event], player: int, values: int) -> None:
-        self.known: tuple[list[int], list[int]] = ([0] * values, [0] * values)
-        self.choices = 0
-        giver, given = -1, 0
-        for event in history:
-            if isinstance(event, Pick):
-                ((mover, move),) = event.moves
-                self.choices += 1
-                if move.startswith("swap"):
-                    giver, given = mover, cards(move)[0]
-                else:
-                    giver = -1
-                    self._forget(mover, cards(move))
-            elif isinstance(event, Outcome) and giver >= 0:
-                taken = int(event.outcome)
-                self._forget(giver, (given,))
-                self._forget(1 - giver, (taken,))
-                self.known[1 - giver][given - 1] += 1
-                self.known[giver][taken - 1] += 1
-                giver = -1
-
-    def _forget(self, player: int, gone: Sequence[int]) -> None:
-        for card in gone:
-            if self.known[player][card - 1]:
-                self.known[player][card - 1] -= 1
-
-
-def hands(deck: Cards, size: int) -> dict[Cards, float]:
-    """Every hand of a size and its chance to be dealt.
-
-    >>> hands((1, 1, 2), 2)
-    {(1, 1): 0.3333333333333333, (1, 2): 0.6666666666666666}
-    """
-    values = sorted(set(deck))
-    found = {}
-    for hand in combinations_with_replacement(values, size):
-        ways = prod(comb(deck.count(value), hand.count(value)) for value in values)
-        if ways:
-            found[hand] = ways / comb(len(deck), size)
-    return found
-
-
-def cards(move: Move) -> tuple[int, ...]:
-    return tuple(int(word) for word in move.split()[1:])
-
-
-@lru_cache(maxsize=4096)
-def moves_of(counts: tuple[int, ...], may_swap: bool) -> tuple[tuple[Move, ...], int, int]:
-    """The moves of a hand in the strategy's order, the place of the largest attack, its damage."""
-    names: list[Move] = []
-    best = top = 0
-    for picks in product(*(range(count + 1) for count in counts)):
-        played = [value + 1 for value, number in enumerate(picks) for _ in range(number)]
-        if played:
-            damage = sum(attack_value(tuple(played)))
-            if damage > top:
-                best, top = len(names), damage
-            names.append("attack " + " ".join(map(str, played)))
-    held = [value + 1 for value, count in enumerate(counts) if count]
-    names += [f"defend {card}" for card in held]
-    names += [f"swap {card}" for card in held] if may_swap else []
-    return tuple(names), best, top

@@ -15,10 +15,9 @@ from fractions import Fraction
 
 from duels.core.game import AnyGame, Move
 from duels.games.firewall_breach import ACTIONS, HIT_CHANCE, FirewallBreach, State
+from duels.solve.best_response import Response
 from duels.solve.levels import level_mix
-from duels.solve.respond import Response
-from duels.solve.solution import Assessment, Solution, Unsolved
-from duels.solve.tables import Progress
+from duels.solve.solution import Assessment, Progress, Solution, Unsolved
 
 SMALL = 20  # up to here ties are broken by what does best against the medium level
 QUICK = 60  # up to here it takes less than half a second

@@ -18,8 +18,7 @@ from typing import Any, NamedTuple
 
 from duels.core.game import AnyGame, Chance, Decide, Over
 from duels.core.player import View
-from duels.solve.solution import HALF, Solution, Unsolved, Value, score
-from duels.solve.tables import Progress
+from duels.solve.solution import HALF, Progress, Solution, Unsolved, Value, score
 
 LARGEST = 400_000  # states; beyond that a walk in Python takes minutes
 STEP = 10_000  # states between two words of progress: about a second; fewer are solved in silence

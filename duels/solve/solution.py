@@ -6,7 +6,7 @@ average, a turn is a best move, a sealed choice is a matrix game.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from fractions import Fraction
 from typing import Any, NamedTuple
 
@@ -14,9 +14,9 @@ from duels.core.errors import DuelsError
 from duels.core.game import AnyGame, Chance, Decide, Move, Over
 from duels.core.match import Match
 from duels.core.player import View
-from duels.solve.tables import Progress
 
 Value = Fraction | float
+Progress = Callable[[float, str], None]  # the part done, from 0 to 1, and what is being done
 HALF = Fraction(1, 2)
 
 

@@ -18,17 +18,12 @@ from duels.core.game import Chance, Decide, Event, Outcome, Over, Pick
 from duels.games import load
 from duels.games.cipher_siege import CipherSiege, State
 from duels.solve import catalogue, compiled, tables
-from duels.solve.cipher_siege import (
-    EXPLOITABLE,
-    CipherSiegeSolution,
-    Memory,
-    in_turn_order,
-    moves_of,
-)
+from duels.solve.cipher_siege import EXPLOITABLE, CipherSiegeSolution
 from duels.solve.compiled import np
 from duels.solve.siege import kernel, mccfr
+from duels.solve.siege.knowledge import Memory, in_turn_order, moves_of
+from duels.solve.siege.learned_responder import Responder
 from duels.solve.siege.rebuild import rebuild
-from duels.solve.siege.respond import Responder
 from duels.solve.siege.small_exact import Exact
 from duels.solve.siege.strategy import KIND, Strategy
 from duels.solve.siege.train import FINE_PLIES, Trainer

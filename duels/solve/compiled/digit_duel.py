@@ -20,7 +20,7 @@ from math import comb
 
 from duels.solve.compiled import Array, compiled, need_numba, np
 from duels.solve.compiled.matrix import scratch, solve
-from duels.solve.compiled.number_clash import subsets
+from duels.solve.compiled.subsets import subsets
 
 
 def open_layers(digits: int, life: int) -> Iterator[Array]:

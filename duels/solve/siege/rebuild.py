@@ -8,14 +8,14 @@ from typing import Any
 
 from duels.games.cipher_siege import CipherSiege
 from duels.solve import tables
-from duels.solve.cipher_siege import in_turn_order
 from duels.solve.compiled import need_numba
 from duels.solve.siege.evaluate import Evaluator
 from duels.solve.siege.kernel import check_size
+from duels.solve.siege.knowledge import in_turn_order
 from duels.solve.siege.publish import collect, first_player, frozen
 from duels.solve.siege.strategy import KIND, payload_of
 from duels.solve.siege.train import FINE_PLIES, Trainer, train_until
-from duels.solve.tables import Progress
+from duels.solve.solution import Progress
 
 MINUTES = 10.0
 # Valuing the moves takes about a third of the time that the training behind it took.
