@@ -19,8 +19,8 @@ from duels.core.errors import DuelsError
 from duels.core.game import AnyGame
 from duels.core.show import listed
 from duels.envs.extras import Array
-from duels.solve import kernels as numba
-from duels.solve.kernels import have_numba, np
+from duels.solve import compiled as numba
+from duels.solve.compiled import have_numba, np
 
 __all__ = [
     "DECISIONS", "GOING_ON", "KERNELS", "NOBODY",
