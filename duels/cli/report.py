@@ -9,11 +9,17 @@ from duels.analysis.page import page
 from duels.analysis.report import text, to_json
 from duels.cli.files import read_from, write
 from duels.cli.progress import ProgressBar
+from duels.cli.replay import keeps_secrets
 from duels.cli.terminal import Terminal
+from duels.core.errors import DuelsError
 
 
 def analyse(terminal: Terminal, given: Namespace) -> int:
     match = read_from(given.file)
+    if keeps_secrets(match) and not given.reveal:
+        raise DuelsError(
+            "the match is not over, and grading it would show both hands; --reveal does it anyway"
+        )
     analysis = grade(match, ProgressBar(f"Solving {match.game.title}"))
     if given.html is not None:
         write(given.html, page(analysis))

@@ -11,6 +11,7 @@ import pytest
 from duels.analysis import grade, summary
 from duels.analysis.page import page
 from duels.analysis.report import sparkline, text, to_json
+from duels.core.chance import stream
 from duels.core.match import Match
 from duels.core.player import answer
 from duels.games import BUILT_IN, load
@@ -19,7 +20,7 @@ from duels.players import make
 
 def finished(slug: str, seed: int = 5, players: tuple[str, str] = ("greedy", "random")) -> Match:
     match = Match(load(slug), seed, players=players)
-    seats = [make(name, seed, player) for player, name in enumerate(("greedy", "random"))]
+    seats = [make(name, stream(seed, player)) for player, name in enumerate(("greedy", "random"))]
     while match.result is None:
         for player in match.deciders:
             match.submit(player, answer(seats[player], match.view(player)))
