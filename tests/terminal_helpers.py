@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import shlex
@@ -27,9 +28,9 @@ PATIENCE = 20
 
 CLEAR = "\x1b[2J\x1b[3J\x1b[H"
 PROMPT = r"(?:Choose (?!one of|some of)|Select |[Ee]nter )[^\r\n]*: "
-TAKE_KEYBOARD = r"Player [12], take the keyboard and press Enter\. "
+TAKE_KEYBOARD = r"Player ([12]), take the keyboard and type [12]: "
 HAND_OVER = r"Press Enter to clear the screen for Player [12]\. "
-REMATCH = r"Rematch with seats swapped\? \(yes or no\): "
+REMATCH = r"Rematch with seats swapped\? \(yes, no or analyse\): "
 
 
 class Played(NamedTuple):
@@ -154,6 +155,21 @@ def saved_path(err: str) -> Path:
     return path
 
 
+def record_at(path: Path) -> dict[str, Any]:
+    """A record, its entries in short: {"pick": {"1": "attack"}}, without times."""
+    data: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    data["entries"] = [_short(values) for values in data["entries"]]
+    return data
+
+
+def _short(values: dict[str, Any]) -> dict[str, Any]:
+    kind = values["type"]
+    if kind == "undo":
+        return {"undo": values["to"], "player": values["player"]}
+    keys = {"pick": "moves", "chance": "outcome", "timeout": "players", "resign": "player"}
+    return {kind: values[keys[kind]]} if kind in keys else values
+
+
 def spawn(home: Path, words: list[str], **more: str) -> Any:
     """A program in a pseudo-terminal, wide enough that no line wraps."""
     return pexpect.spawn(
@@ -196,6 +212,10 @@ class Screen:
         if secret:
             assert self.child.waitnoecho(PATIENCE), "what is typed would be shown"
         self.child.sendline(line)
+
+    def take_keyboard(self) -> None:
+        """Answer the question that a hand-over asks, once it is on the screen."""
+        self.type(self.child.match.group(1))
 
     def end(self) -> int:
         """Wait for the end; the exit status, as a shell gives it."""

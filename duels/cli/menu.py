@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from argparse import Namespace
 
-from duels.cli.play import ask_step, play_matches
-from duels.cli.table import Quit
+from duels.cli.asking import Quit, ask_step
+from duels.cli.play import play_matches
 from duels.cli.terminal import Terminal
 from duels.core.show import Step, player_name
 from duels.games import catalogue, find
@@ -28,7 +28,7 @@ def menu(terminal: Terminal, given: Namespace) -> int:
     except (EOFError, Quit):
         return 0
     terminal.say([""])
-    return play_matches(terminal, find(slug)(), seats, None, None, None)
+    return play_matches(terminal, find(slug)(), seats)
 
 
 def _seat(terminal: Terminal, player: int, default: str) -> str:

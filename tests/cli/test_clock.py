@@ -10,7 +10,16 @@ from pathlib import Path
 
 import pytest
 
-from tests.terminal_helpers import PROMPT, REMATCH, TAKE_KEYBOARD, Screen, finish, read_until, start
+from tests.terminal_helpers import (
+    PROMPT,
+    REMATCH,
+    TAKE_KEYBOARD,
+    Screen,
+    finish,
+    read_until,
+    record_at,
+    start,
+)
 
 LIMIT = "--time-limit 0.3"
 
@@ -32,7 +41,7 @@ def test_pipe_out_of_time_loses_the_game(slug: str, tmp_path: Path) -> None:
     done = finish(process)
     assert (shown + done.out).endswith(LOST[slug])
     assert (done.code, done.err) == (0, "")
-    record = json.loads((tmp_path / "late.json").read_text(encoding="utf-8"))
+    record = record_at(tmp_path / "late.json")
     assert record["entries"][-1] == {"timeout": [1]}
     assert (record["result"]["winner"], record["result"]["by"]) == (2, "time")
 
@@ -42,7 +51,7 @@ def test_terminal_out_of_time_loses_the_game(slug: str, tmp_path: Path) -> None:
     """At a hand-over the clock waits until the player has taken the keyboard."""
     screen = Screen(tmp_path, f"play {slug} --p2 human {LIMIT} --plain")
     while screen.wait(TAKE_KEYBOARD, REMATCH) == 0:
-        screen.type("")
+        screen.take_keyboard()
     screen.type("no")
     assert screen.end() == 0
     assert LOST[slug] in "\n".join(screen.lines)
@@ -68,7 +77,7 @@ def test_pipe_number_wars_loses_the_turn(tmp_path: Path) -> None:
         "\n"
         "--- Game Over ---\n"
     )
-    record = json.loads((tmp_path / "late.json").read_text(encoding="utf-8"))
+    record = record_at(tmp_path / "late.json")
     assert record["entries"] == [{"timeout": [1]}, {"pick": {"2": "10"}}]
 
 
@@ -107,7 +116,7 @@ def test_pipe_both_late_is_a_draw(tmp_path: Path) -> None:
         "\nBoth players ran out of time.\nThe game is a draw.\n"
         "Thank you for playing Number Clash.\n"
     )
-    record = json.loads((tmp_path / "late.json").read_text(encoding="utf-8"))
+    record = record_at(tmp_path / "late.json")
     assert record["entries"] == [{"timeout": [1, 2]}]
     assert record["result"]["winner"] is None
 
@@ -119,7 +128,7 @@ def test_terminal_both_late_is_a_draw(tmp_path: Path) -> None:
     assert screen.end() == 0
     assert "Both players ran out of time.\nThe game is a draw.\n" in "\n".join(screen.lines)
     # The secret prompts have given the echo back.
-    assert screen.lines[-2] == "Rematch with seats swapped? (yes or no): no"
+    assert screen.lines[-2] == "Rematch with seats swapped? (yes, no or analyse): no"
 
 
 @pytest.mark.parametrize("late", [1, 2])
@@ -136,7 +145,7 @@ def test_one_late_in_a_sealed_choice_loses(late: int, tmp_path: Path) -> None:
     assert finish(process).code == 0
     assert "chose:" not in shown
     assert f"\nPlayer {late} ran out of time.\nPlayer {3 - late} wins the game!\n" in shown
-    record = json.loads((tmp_path / "late.json").read_text(encoding="utf-8"))
+    record = record_at(tmp_path / "late.json")
     assert record["entries"] == [{"timeout": [late]}]
 
 

@@ -47,7 +47,10 @@ def play_on_screen(slug: str, home: Path) -> Screen:
     screen = Screen(home, f"play {slug} {game.arguments}", "--plain")
     answers = iter(game.typed)
     while (which := screen.wait(PROMPT, TAKE_KEYBOARD, HAND_OVER, REMATCH)) != 3:
-        screen.type("" if which else next(answers), secret=game.secret)
+        if which == 1:
+            screen.take_keyboard()
+        else:
+            screen.type("" if which else next(answers), secret=game.secret)
     assert next(answers, None) is None
     screen.type("no")
     assert screen.end() == 0
@@ -57,10 +60,16 @@ def play_on_screen(slug: str, home: Path) -> Screen:
 @pytest.mark.parametrize("slug", [slug for slug in GAMES if slug != "cipher-siege"])
 def test_in_a_terminal(slug: str, tmp_path: Path) -> None:
     """Typing is echoed by the terminal, so the screen reads as the pipe's transcript does."""
+    """With who sits where before it, the summary after it, and a lone human called you."""
     screen = play_on_screen(slug, tmp_path)
     assert "\x1b" not in screen.text
-    golden = (GOLDEN / f"{slug}.txt").read_text(encoding="utf-8").splitlines()
-    assert screen.lines == [*golden, "Rematch with seats swapped? (yes or no): no", ""]
+    golden = GOLDEN / "terminal" / f"{slug}.txt"
+    shown = "\n".join(screen.lines)
+    if os.environ.get("DUELS_WRITE_GOLDEN"):
+        golden.write_text(shown, encoding="utf-8")
+    assert shown == golden.read_text(encoding="utf-8")
+    piped = (GOLDEN / f"{slug}.txt").read_text(encoding="utf-8")
+    assert (piped.strip() in shown) == ("--p2 human" in GAMES[slug].arguments)
 
 
 class Glance(NamedTuple):
@@ -74,10 +83,10 @@ class Glance(NamedTuple):
 def glances(screen: Screen) -> list[Glance]:
     """A private game cut at the screens cleared between its players, which show nothing else."""
     start, *rest = screen.text.replace("\r\n", "\n").split(CLEAR)
-    assert start == ""
+    assert start.splitlines()[0] == "Cipher Siege. Player 1 and Player 2 share this keyboard."
     found = []
     for asked, shown in zip(rest[::2], rest[1::2], strict=True):
-        who = re.fullmatch(r"Player ([12]), take the keyboard and press Enter\. \n", asked)
+        who = re.fullmatch(r"Player ([12]), take the keyboard and type \1: \1\n", asked)
         assert who, asked
         lines = [line.rstrip() for line in shown.splitlines()]
         own = lines.index(f"=== Player {who[1]} Turn ===")
@@ -95,8 +104,10 @@ def test_in_a_terminal_with_hands_to_hide(tmp_path: Path) -> None:
     golden = (GOLDEN / "cipher-siege.txt").read_text(encoding="utf-8").splitlines()
     assert turns == [
         *filter(None, golden),
-        "Rematch with seats swapped? (yes or no): no",
+        *turns[-4:-1],
+        "Rematch with seats swapped? (yes, no or analyse): no",
     ]
+    assert turns[-4].startswith("Player 1's expected score")
     assert "\x1b" not in screen.text.replace(CLEAR, "")
 
 
@@ -130,13 +141,14 @@ def test_sealed_picks_are_not_echoed(tmp_path: Path) -> None:
         f"Player {player}, enter your chosen number from your available numbers [1,2,3]:"
         for player in (1, 2)
     )
-    refusal = "That is not possible. Choose one of your available numbers."
-    assert screen.lines == ["Round 1", one, refusal, one, two, refusal, two, "Player 1 chose: 3"]
+    refusal = "That is not possible. Choose one of: 1, 2, 3."
+    shown = ["Round 1", one, refusal, one, two, refusal, two, "Player 1 chose: 3"]
+    assert screen.lines[screen.lines.index("Round 1") :] == shown
     # Afterwards typing shows again.
     screen.wait(REMATCH)
     screen.type("no")
     assert screen.end() == 0
-    assert screen.lines[-2] == "Rematch with seats swapped? (yes or no): no"
+    assert screen.lines[-2] == "Rematch with seats swapped? (yes, no or analyse): no"
 
 
 def test_rematch_swaps_the_seats(tmp_path: Path) -> None:
@@ -150,8 +162,11 @@ def test_rematch_swaps_the_seats(tmp_path: Path) -> None:
     screen.type("Y")
     first = len(screen.text)
     screen.wait(REMATCH)
+    assert "You are Player 1; Player 2 is greedy" in screen.text[:first]
     assert "You chose to Bypass." in screen.text[:first]
+    assert "You Win!" in screen.text[:first]
     again = screen.text[first:]
+    assert "You are Player 2; Player 1 is greedy" in again
     assert "[Game Start]" in again
     assert "Player 1's Turn:" in again
     assert "Opponent chose to Bypass." in again
@@ -168,23 +183,56 @@ def test_colour(slug: str, tmp_path: Path) -> None:
     game = GAMES[slug]
     screen = Screen(tmp_path, f"play {slug} {game.arguments}")
     while screen.wait(PROMPT, TAKE_KEYBOARD) == 1:
-        screen.type("")
+        screen.take_keyboard()
     assert COLOUR in screen.text.replace(CLEAR, "")
     screen.child.close(force=True)
 
 
-@pytest.mark.parametrize(
-    ("option", "more"),
-    [(["--plain"], {}), ([], {"NO_COLOR": "1"}), ([], {"TERM": "dumb"})],
-    ids=["--plain", "NO_COLOR", "TERM=dumb"],
-)
-def test_no_colour(option: list[str], more: dict[str, str], tmp_path: Path) -> None:
-    """All three give the plain text, and nothing drawn around it."""
-    screen = Screen(tmp_path, "play firewall --p2 greedy --seed 1", *option, **more)
+def first_choice(home: Path, *option: str, **more: str) -> list[str]:
+    screen = Screen(home, "play firewall --p2 greedy --seed 1 --fast", *option, **more)
     screen.wait(PROMPT)
     screen.type("bypass")
     screen.wait(PROMPT)
     screen.type("quit")
     assert screen.end() == 0
+    assert COLOUR not in screen.text
+    return screen.lines
+
+
+def test_no_colour_removes_colour_and_nothing_else(tmp_path: Path) -> None:
+    coloured = Screen(tmp_path, "play firewall --p2 greedy --seed 1 --fast")
+    coloured.wait(PROMPT)
+    coloured.child.close(force=True)
+    shown = re.sub(r"\x1b\[[0-9;]*m", "", coloured.text)
+    plain = "\n".join(first_choice(tmp_path, NO_COLOR="1"))
+    assert plain.startswith("\n".join(line.rstrip() for line in shown.splitlines()))
+    assert "Player 1  ████████████████████  10" in plain
+
+
+@pytest.mark.parametrize("more", [{"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}])
+def test_bars_are_ascii_where_nothing_else_can_be_shown(
+    more: dict[str, str], tmp_path: Path
+) -> None:
+    lines = first_choice(tmp_path, NO_COLOR="1", **more)
+    assert "  Player 1  ####################  10" in lines
+    assert "\n".join(lines).isascii()
+
+
+@pytest.mark.parametrize(
+    ("option", "more"), [(["--plain"], {}), ([], {"TERM": "dumb"})], ids=["--plain", "TERM=dumb"]
+)
+def test_plain_text_has_nothing_drawn_around_it(
+    option: list[str], more: dict[str, str], tmp_path: Path
+) -> None:
+    lines = first_choice(tmp_path, *option, **more)
     piped = run(tmp_path, "play firewall --p2 greedy --seed 1", typed=["bypass", "quit"])
-    assert screen.lines[:-2] == piped.out.splitlines()
+    told = [line.replace("Player 1's Turn", "Your Turn") for line in piped.out.splitlines()]
+    assert lines[lines.index("[Game Start]") : -2] == told
+
+
+def test_everything_public_is_told_in_plain_text_too(tmp_path: Path) -> None:
+    """Deck and discards, which no sample of the rulebook shows."""
+    done = run(tmp_path, "play cipher --p2 human --seed 126764", typed=["attack 2", "quit"])
+    before, after = done.out.split("End of turn.")
+    assert "\nDeck: 13\nDiscards: none\n" in before
+    assert "\nDeck: 12\nDiscards: 2\n" in after

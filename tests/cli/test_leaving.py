@@ -36,8 +36,7 @@ BYPASSED = [{"pick": {"1": "bypass"}}]
 
 
 def record(path: Path) -> dict[str, Any]:
-    data: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-    return data
+    return record_at(path)
 
 
 def left(done: Finished, code: int, why: str, entries: list[dict[str, Any]]) -> None:

@@ -49,7 +49,7 @@ def test_it_is_where_the_game_is_left(tmp_path: Path) -> None:
 def test_a_record_may_be_replaced(tmp_path: Path) -> None:
     for word in ("bypass", "attack"):
         run(tmp_path, f"{FIREWALL} --save game.json", typed=[word, "resign"])
-        entries = json.loads((tmp_path / "game.json").read_text(encoding="utf-8"))["entries"]
+        entries = record_at(tmp_path / "game.json")["entries"]
         assert entries[0] == {"pick": {"1": word}}
 
 
