@@ -99,9 +99,11 @@ def seats(analysis: Analysis) -> str:
     return " against ".join(f"{player_name(p)} ({visible(names[p])})" for p in (0, 1))
 
 
-def text(analysis: Analysis) -> list[str]:
+def text(analysis: Analysis, *, ascii_only: bool = False) -> list[str]:
+    """The whole analysis, a line for each move."""
     lines = [f"{analysis.match.game.title}: {seats(analysis)}", ""]
-    lines += [f"Player 1's expected score  {sparkline(analysis.curve)}", ""]
+    curve = sparkline(analysis.curve, ascii_only=ascii_only)
+    lines += [f"Player 1's expected score  {curve}", ""]
     lines += [f"{'entry':>5}  {'player':<8}  {'move':<18} {'before':>6} {'after':>6} {'regret':>6}"]
     lines += [_row(move) for move in analysis.moves]
     return [*lines, "", *(sums(analysis, player) for player in (0, 1)), *notes(analysis)]

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import sys
 from argparse import Namespace
 
 from duels.analysis.grade import grade
 from duels.analysis.page import page
-from duels.analysis.report import text, to_json
+from duels.analysis.report import SPARKS, text, to_json
 from duels.cli.files import read_from, write
-from duels.cli.progress import ProgressBar
+from duels.cli.progress import ProgressBar, can_show
 from duels.cli.terminal import Terminal
 
 
@@ -23,5 +24,5 @@ def analyse(terminal: Terminal, given: Namespace) -> int:
 
         terminal.say([json.dumps(to_json(analysis), indent=1)])
     elif given.html is None:
-        terminal.say(text(analysis))
+        terminal.say(text(analysis, ascii_only=not can_show(SPARKS, sys.stdout)))
     return 0
