@@ -6,10 +6,11 @@ from collections.abc import Sequence
 from typing import Any
 
 from duels.analysis.grade import MISSED_WIN, UNGRADED, VERDICTS, Analysis, Graded, grade
+from duels.core.errors import DuelsError
 from duels.core.match import Match
 from duels.core.show import player_name
 from duels.solve.catalogue import ready
-from duels.solve.solution import Unsolved, Value
+from duels.solve.solution import Value
 
 SPARKS, NO_SPARK = "▁▂▃▄▅▆▇█", "·"
 DIGITS, NO_DIGIT = "0123456789", "?"  # tenths, where only ASCII can be shown
@@ -30,13 +31,11 @@ def summary(match: Match, *, ascii_only: bool = False) -> list[str]:
     Player 1: accuracy 0 %. Costliest: 1 gave away 1.000; 10 was better.
     Player 2: accuracy 100 %.
     """
-    if not ready(match.game):
-        return []
     try:
-        analysis = grade(match)
-    except Unsolved:
-        return []
-    if not analysis.moves:
+        analysis = grade(match) if ready(match.game) else None
+    except DuelsError:  # not solved, or a table that is damaged: no reason to spoil the end
+        analysis = None
+    if analysis is None or not analysis.moves:
         return []
     curve = sparkline(analysis.curve, ascii_only=ascii_only)
     lines = [f"Player 1's expected score  {curve}"]

@@ -46,8 +46,20 @@ def test_the_summary_names_the_costliest_move_and_the_better_one() -> None:
     assert "Costliest" not in summary(match)[2]
 
 
-def test_a_summary_of_what_is_not_solved_is_empty() -> None:
-    match = Match(load("cipher-siege", swap="chosen"), seed=1)
+@pytest.mark.parametrize(
+    ("slug", "options"),
+    [
+        ("cipher-siege", {"swap": "chosen"}),  # not solved
+        ("digit-duel", {"digits": 20}),  # too large to be solved
+        ("firewall-breach", {"strength": 150}),  # would take a second or more
+    ],
+)
+def test_a_summary_that_would_take_long_or_is_not_known_is_empty(
+    slug: str, options: dict[str, object]
+) -> None:
+    match = Match(load(slug, **options), seed=1)
+    for player in match.deciders:
+        match.submit(player, match.view(player).options[0])
     match.resign(0)
     assert summary(match) == []
 

@@ -20,7 +20,7 @@ from duels.games.cipher_siege import CipherSiege, State
 from duels.solve import catalogue, compiled, tables
 from duels.solve.cipher_siege import EXPLOITABLE, CipherSiegeSolution
 from duels.solve.compiled import np
-from duels.solve.siege import kernel, mccfr
+from duels.solve.siege import codes, mccfr
 from duels.solve.siege.knowledge import Memory, in_turn_order, moves_of
 from duels.solve.siege.learned_responder import Responder
 from duels.solve.siege.rebuild import rebuild
@@ -59,7 +59,7 @@ def quiet(part: float, what: str) -> None: ...
 class Walk:
     """One random game, played by the kernel and by the pure rules side by side."""
 
-    def __init__(self, game: CipherSiege, tb: kernel.Tables, seed: int) -> None:
+    def __init__(self, game: CipherSiege, tb: codes.Tables, seed: int) -> None:
         self.game, self.tb, self.chooser = game, tb, random.Random(seed)
         self.rng = np.array([seed], dtype=np.uint64)
         self.s = mccfr.new_states()[0]
@@ -165,7 +165,7 @@ def cards(move: str) -> tuple[int, ...]:
 def test_kernel_plays_by_the_rules(options: dict[str, object]) -> None:
     """States, legal moves in the strategy's order, damage, known cards and keys, turn by turn."""
     game = siege(**options)
-    tb = kernel.build_tables(game, FINE_PLIES)
+    tb = codes.build_tables(game, FINE_PLIES)
     turns = 0
     for seed in range(120):
         walk = Walk(game, tb, seed)
