@@ -113,7 +113,10 @@ def notes(analysis: Analysis) -> list[str]:
     lines = []
     if analysis.taken_back:
         lines.append(f"{_moves(analysis.taken_back)} taken back; they are not graded.")
-    if any(analysis.ungraded(player) for player in (0, 1)):
+    verdicts = {move.verdict for move in analysis.moves}
+    if MISSED_WIN in verdicts:
+        lines.append("What it costs to pass by a certain win was not measured.")
+    if UNGRADED in verdicts:
         lines.append(f"Not known: {analysis.solution.missing}.")
     if analysis.solution.caveat is not None:
         lines.append(analysis.solution.caveat)
