@@ -21,6 +21,7 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).parent.parent))
 
 from duels.analysis import grade
+from duels.core.chance import stream
 from duels.core.game import AnyGame, Pick
 from duels.core.match import Match
 from duels.core.player import answer
@@ -34,7 +35,7 @@ from duels.solve.levels import LEVELS
 
 def play(slug: str, players: tuple[str, str], seed: int) -> Match:
     match = Match(load(slug), seed, players=players)
-    seats = [make(name, seed, player) for player, name in enumerate(players)]
+    seats = [make(name, stream(seed, player)) for player, name in enumerate(players)]
     while match.result is None:
         for player in match.deciders:
             match.submit(player, answer(seats[player], match.view(player)))

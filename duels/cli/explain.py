@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import sys
 from argparse import Namespace
 
 from duels.cli.files import write
-from duels.cli.progress import ProgressBar, can_show
+from duels.cli.progress import ProgressBar
 from duels.cli.terminal import Terminal
 from duels.games import find
 from duels.solve.charts import charts
-from duels.solve.drawing import MARKS
 
 
 def explain(terminal: Terminal, given: Namespace) -> int:
@@ -20,7 +18,6 @@ def explain(terminal: Terminal, given: Namespace) -> int:
         write(given.svg, drawn[0].svg())
         terminal.note(f"Wrote {given.svg}")
         return 0
-    plain = not can_show(MARKS, sys.stdout)
     for chart in drawn:
-        terminal.say(["", *chart.text(ascii_only=plain)])
+        terminal.say(["", *chart.text(ascii_only=terminal.ascii)])
     return 0

@@ -19,6 +19,7 @@ from fractions import Fraction
 from math import lcm
 
 SPAN = 2**256
+GUESSABLE = 100  # bits; a random seed of 128 has fewer once in 2**29
 
 
 def draw(seed: int, n: int, odds: Mapping[str, Fraction]) -> str:
@@ -51,8 +52,28 @@ def _below(bound: int, label: str) -> int:
 
 
 def new_seed() -> int:
-    """A seed nobody can guess."""
-    return int.from_bytes(os.urandom(8), "big")
+    """A seed of 128 bits that nobody can guess."""
+    return int.from_bytes(os.urandom(16), "big")
+
+
+def new_id() -> str:
+    """A name for a match that no other has."""
+    return os.urandom(16).hex()
+
+
+def commitment(seed: int) -> str | None:
+    """A digest that binds to a seed without telling it: published first, checked at the end.
+
+    None for a seed small enough to be found by trying.
+
+    >>> commitment(2**127)[:16], commitment(7)
+    ('3839dcee15e3be26', None)
+    """
+    from hashlib import sha256
+
+    if seed.bit_length() < GUESSABLE:
+        return None
+    return sha256(f"duels commitment {seed}".encode()).hexdigest()
 
 
 def first_player(seed: int) -> int:

@@ -19,6 +19,7 @@ from duels.core.game import (
     Chance,
     Decide,
     Event,
+    Game,
     Move,
     Outcome,
     Pick,
@@ -26,10 +27,15 @@ from duels.core.game import (
     state_to_json,
 )
 from duels.core.match import Match
-from duels.core.record import dumps, loads
-from duels.core.show import Part, read_move
+from duels.core.narrator import narrate
+from duels.core.record import dumps, loads, redacted
+from duels.core.show import Hand, Part, Tokens, Tree, read_move
+from duels.core.views import choice_of, table_of
+from duels.core.wire import dump, dump_view, load_view
+from duels.core.wire import load as load_wire
 
 VIEWERS = (0, 1, None)
+LOOKS = 4  # views of a match that are sent to each viewer
 
 
 class Report(NamedTuple):
@@ -51,6 +57,7 @@ def check(game: AnyGame, matches: int = 20, seed: int = 0) -> Report:
             states += 1
         check_texts(match)
         check_replay(match)
+        check_wire(match, randomness)
         for viewer in VIEWERS:
             doubles += check_no_leak(match, viewer, randomness)
     return Report(matches, states, doubles)
@@ -69,6 +76,17 @@ def all_moves(game: AnyGame) -> frozenset[Move]:
     return frozenset(game.moves())
 
 
+def listed(game: AnyGame) -> bool:
+    """Whether a game lists its moves and encodes observations, for programs that want numbers."""
+    kind = type(game)
+    said = [getattr(kind, name) is not getattr(Game, name) for name in NUMBERS]
+    assert all(said) or not any(said), f"a game says all of {', '.join(NUMBERS)}, or none"
+    return all(said)
+
+
+NUMBERS = ("moves", "features", "encode")
+
+
 def check_state(game: AnyGame, state: tuple[object, ...]) -> None:
     turn = game.turn(state)
     copy = state_from_json(game, json.loads(json.dumps(state_to_json(state))))
@@ -82,14 +100,15 @@ def check_state(game: AnyGame, state: tuple[object, ...]) -> None:
         for player, options in turn.options.items():
             assert options, "somebody must choose from nothing"
             assert len(set(options)) == len(options), "an option is listed twice"
-            assert all_moves(game).issuperset(options), "an option is missing in `moves`"
+            missing = listed(game) and not all_moves(game).issuperset(options)
+            assert not missing, "an option is missing in `moves`"
             seen = game.observe(state, player)
             for move in options:
                 read = read_move(partial(game.ask, seen, player), move)
                 assert read == (move, None), f"{move!r} cannot be typed: read as {read}"
     for viewer in VIEWERS:
         hash(game.observe(state, viewer))
-    for player in (0, 1):
+    for player in (0, 1) if listed(game) else ():
         numbers = game.encode(game.observe(state, player), player)
         assert len(numbers) == len(game.features()), "a number for each feature"
         assert all(isinstance(number, int) and number >= 0 for number in numbers)
@@ -99,15 +118,16 @@ def check_texts(match: Match) -> None:
     """Whatever happens can be told to anyone, in lines, with a table beside it."""
     game = match.game
     assert match.result is not None
+    assert game.rules_text()
     for viewer in VIEWERS:
-        for number in range(len(match.events)):
-            before, event, after = match.shown(number, viewer)
-            lines = [*game.opening(before), *game.status(before, viewer)]
-            if event is not None:
-                lines += game.tell(before, event, after, viewer)
-            assert all(isinstance(line, str) and "\n" not in line for line in lines)
-            assert all(isinstance(part, Part) for part in game.table(before, viewer))
-        assert game.ending(game.observe(match.state, viewer), match.result)
+        passages = list(narrate(match, viewer))
+        lines = [line for passage in passages for line in passage.lines]
+        assert all(isinstance(line, str) and "\n" not in line for line in lines)
+        assert passages[-1].kind == "ending"
+        assert passages[-1].lines
+        half = len(match.events) // 2
+        later = [p for p in passages if p.number >= half + (p.kind == "status")]
+        assert list(narrate(match, viewer, since=half)) == later[not half :] or not half
 
 
 def check_replay(match: Match) -> None:
@@ -126,6 +146,67 @@ def check_replay(match: Match) -> None:
     assert again.state == match.state
 
 
+def check_wire(match: Match, randomness: Random) -> None:
+    """What every viewer is sent survives JSON, and a client can choose from it alone."""
+    game = match.game
+
+    def same_game(slug: str, **options: object) -> AnyGame:
+        return type(game)(**options)
+
+    for viewer in VIEWERS:
+        numbers = randomness.sample(range(len(match.events)), min(LOOKS, len(match.events)))
+        views = [match.view_before(number, viewer) for number in numbers]
+        for view in [*views, match.view(viewer)]:
+            sent = json.loads(json.dumps(dump_view(view)))
+            assert load_view(sent, same_game) == view, "a view must survive JSON"
+            assert load_wire(sent["choice"]) == choice_of(view)
+            table = table_of(view)
+            assert all(isinstance(part, Part) for part in table)
+            assert load_wire(sent["table"]) == tuple(table), "a table must survive JSON"
+            assert len({part["id"] for part in sent["table"]}) == len(table)
+            if view.options:
+                _check_choice(view.options, choice_of(view), table, viewer)
+        log = match.log(viewer)
+        assert [logged.number for logged in log] == list(range(len(match.events) + 1))
+        assert log[-1].entry == match.result
+        assert load_wire(json.loads(json.dumps(dump(log)))) == log, "a log must survive JSON"
+        half = len(log) // 2
+        assert match.log(viewer, since=half) == log[half:]
+        assert "seed" not in redacted(match, viewer)
+
+
+def _check_choice(
+    options: tuple[Move, ...], choice: Tree | None, table: list[Part], viewer: int | None
+) -> None:
+    assert choice is not None
+    moves, words = _moves_of(choice)
+    assert moves == set(options), "the steps of a choice lead to other moves than the options"
+    for part in table:
+        items = part.items if isinstance(part, Tokens) else ()
+        items += part.cards if isinstance(part, Hand) else ()
+        for item in items:
+            assert not item.choice or part.owner == viewer, "a card to choose is not the viewer's"
+            assert not item.choice or item.choice in words, f"no step asks for {item.choice}"
+
+
+def _moves_of(choice: Tree) -> tuple[set[Move], set[str]]:
+    """Every move a tree leads to, and every word that is a choice or a known refusal in it."""
+    step, moves = choice.step, set()
+    words = {*step.choices, *step.refused}
+    if step.many:
+        sizes = range(1, len(step.choices) + 1)
+        parts = (part for n in sizes for part in itertools.combinations(step.choices, n))
+        return {" ".join(part) for part in parts}, words
+    for word, after in choice.after.items():
+        if after is None:
+            moves.add(word)
+            continue
+        rest, more = _moves_of(after)
+        moves |= {f"{word} {end}" for end in rest}
+        words |= more
+    return moves, words
+
+
 def check_no_leak(match: Match, viewer: int | None, randomness: Random) -> int:
     """Follow another course of events that a viewer cannot tell from the true one.
 
@@ -138,6 +219,8 @@ def check_no_leak(match: Match, viewer: int | None, randomness: Random) -> int:
     for number, entry in enumerate(match.events):
         true = match.state_before(number)
         met += state != true
+        secret = state != true and viewer is not None
+        assert game.private or not secret, "a player cannot know the state: say private = True"
         assert game.observe(state, viewer) == game.observe(true, viewer), "observations leak"
         _same_turn(game, state, true, viewer)
         if not isinstance(entry, Pick | Outcome):

@@ -25,6 +25,10 @@ class IllegalMove(DuelsError, ValueError):
     """A move that can be read but is not possible now."""
 
 
+class StaleMove(IllegalMove):
+    """A move that was meant for another moment of the match."""
+
+
 class RecordError(DuelsError, ValueError):
     """A record that is damaged or contradicts the rules or its seed."""
 
@@ -45,3 +49,17 @@ def quote(text: object) -> str:
     """
     shown = repr(text)
     return shown if len(shown) <= 42 else shown[:40] + "…" + shown[0]
+
+
+def plain(name: str, text: object, longest: int = 1000) -> str:
+    """A text that can be shown and stored anywhere; one with control characters is refused.
+
+    >>> plain("players", "Ada")
+    'Ada'
+    >>> plain("players", "\\x1b[2J")
+    Traceback (most recent call last):
+    duels.core.errors.OptionError: players: expected printable text; got '\\x1b[2J'
+    """
+    if not isinstance(text, str) or not text.isprintable() or len(text) > longest:
+        raise OptionError(f"{name}: expected printable text; got {quote(text)}")
+    return text

@@ -22,13 +22,15 @@ from typing import Any, ClassVar, Generic, NamedTuple, TypeVar
 
 from duels.core.errors import OptionError, quote
 from duels.core.options import First, Option
-from duels.core.show import Lines, Part, Step, listed, player_name
+from duels.core.show import RESULT, Line, Lines, Part, Step, does, listed
 
 # Plain strings: the ones a person types, a bot sends and a record stores.
 Move = str
 
 S = TypeVar("S", bound=tuple[Any, ...])  # a game's states: NamedTuples of plain values
 O = TypeVar("O", bound=tuple[Any, ...])  # what a viewer sees of one  # noqa: E741
+
+Seat = int  # a field of an observation that holds a player: 0 or 1 here, 1 or 2 on the wire
 
 HIDDEN = "?"  # stands in an event for what a viewer may not know
 
@@ -75,6 +77,7 @@ class Outcome(NamedTuple):
 
 
 Event = Pick | Outcome
+History = tuple[Event, ...]  # what has happened, as one viewer saw it
 
 
 class Game(Generic[S, O]):
@@ -83,7 +86,7 @@ class Game(Generic[S, O]):
     slug: ClassVar[str]
     title: ClassVar[str]
     summary: ClassVar[str]
-    rules: ClassVar[str]
+    rules: ClassVar[str]  # a text with {names} of options and `words`; see `rules_text`
     # The move that stands for running out of time; None where that loses the game, as it must
     # in a game with sealed choices.
     timeout_move: ClassVar[Move | None] = None
@@ -120,6 +123,28 @@ class Game(Generic[S, O]):
     def settings(self) -> dict[str, str]:
         """Every option as text: what `--set` takes and a record stores."""
         return {name: option.show(self.__dict__[name]) for name, option in self.options().items()}
+
+    def usual(self) -> bool:
+        """Whether all options but who starts have their default values."""
+        return not self.differing()
+
+    def differing(self) -> dict[str, str]:
+        """The options that do not have their default values, as text; who starts is left out."""
+        options = self.options()
+        return {
+            name: text
+            for name, text in self.settings().items()
+            if name != "first" and text != options[name].show(options[name].default)
+        }
+
+    def words(self) -> dict[str, str]:
+        """What else the text of the rules names, worked out from the options."""
+        return {}
+
+    def rules_text(self) -> str:
+        """The rules and rulings with the values in force."""
+        told = {n: option.told(self.__dict__[n]) for n, option in self.options().items()}
+        return self.rules.format(**told, **self.words())
 
     def __setattr__(self, name: str, value: object) -> None:
         raise AttributeError(f"a game's options are fixed; make a new {type(self).__name__}")
@@ -180,13 +205,15 @@ class Game(Generic[S, O]):
         """What a player sees, as whole numbers from 0 up, the player's own side first."""
         raise NotImplementedError
 
-    # What is shown, from what a viewer may see and never from the state.
+    # What is shown, from what a viewer may see and never from the state. `history` is what that
+    # viewer has seen happen so far, for whatever an observation does not hold: the last roll, the
+    # order in which numbers were used.
 
-    def opening(self, seen: O) -> Lines:
+    def opening(self, seen: O, viewer: int | None = None) -> Lines:
         """Lines before the first turn."""
         return []
 
-    def status(self, seen: O, viewer: int | None) -> Lines:
+    def status(self, seen: O, viewer: int | None, history: History = ()) -> Lines:
         """Lines before a choice."""
         return []
 
@@ -198,11 +225,11 @@ class Game(Generic[S, O]):
         """What happened: second person for a player, third for a spectator."""
         return []
 
-    def ending(self, seen: O, result: Result) -> Lines:
+    def ending(self, seen: O, result: Result, viewer: int | None = None) -> Lines:
         """Lines after the last turn, however the match ended."""
-        return ["", *verdict(result)]
+        return ["", *verdict(result, viewer)]
 
-    def table(self, seen: O, viewer: int | None) -> list[Part]:
+    def table(self, seen: O, viewer: int | None, history: History = ()) -> list[Part]:
         """The parts of the table, for screens that draw them."""
         return []
 
@@ -210,11 +237,16 @@ class Game(Generic[S, O]):
 AnyGame = Game[Any, Any]
 
 
-def verdict(result: Result, wins: str = "wins!", draw: str = "The game is a draw.") -> Lines:
+def verdict(
+    result: Result, viewer: int | None, wins: str = "wins!", draw: str = "The game is a draw."
+) -> Lines:
     """The reason a match ended and the winner, in a game's own words for winning."""
-    if result.winner is not None:
-        return [result.reason, f"{player_name(result.winner)} {wins}"]
-    return [result.reason, draw if result.by != "limit" else "There is no winner."]
+    if result.winner is None:
+        words = draw if result.by != "limit" else "There is no winner."
+    else:
+        verb, end = wins[:4], wins[4:]
+        words = does(result.winner, viewer, verb) + end
+    return [result.reason, Line(words, RESULT)]
 
 
 def state_to_json(state: tuple[Any, ...]) -> list[Any]:

@@ -44,6 +44,10 @@ class Option(Generic[T]):
     def show(self, value: Any) -> str:
         return str(value)
 
+    def told(self, value: Any) -> str:
+        """The value as a word of a sentence."""
+        return self.show(value)
+
     def refuse(self, value: object) -> OptionError:
         return OptionError(f"{self.name} takes {self.expects}; got {quote(value)}")
 
@@ -94,6 +98,10 @@ class Pair(Option[tuple[int, int]]):
 
     def show(self, value: tuple[int, int]) -> str:
         return str(value[0]) if value[0] == value[1] else f"{value[0]}/{value[1]}"
+
+    def told(self, value: tuple[int, int]) -> str:
+        one, two = value
+        return str(one) if one == two else f"{one} (Player 1) or {two} (Player 2)"
 
 
 class Flag(Option[bool]):

@@ -1,7 +1,8 @@
 """The one save format: a header and the list of everything that happened, as versioned JSON.
 
 Loading a record plays it again, so a loaded record is a match that obeyed the rules and its seed.
-Anything else is refused with the first entry that is wrong.
+Anything else is refused with the first entry that is wrong. Whoever keeps matches elsewhere stores
+`header` once and `entry` by entry, and gives both to `follow`.
 
 >>> from duels.core import Match
 >>> from duels.games import load
@@ -19,38 +20,78 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 from hashlib import sha256
 from typing import Any
 
+from duels.core.clock import TimeControl, is_seconds
 from duels.core.errors import DuelsError, RecordError, quote
-from duels.core.game import AnyGame, Outcome, Pick
-from duels.core.match import Entry, Forfeit, Limit, Match, Resign, Timeout, Undo
+from duels.core.game import Outcome
+from duels.core.match import Match
+from duels.core.record_v1 import upgraded
+from duels.core.referee import Spent
+from duels.core.wire import Find, Json, dump, load_entry
 
 FORMAT = "duels record"
-VERSION = 1
+VERSION = 2
 LARGEST = 16 * 2**20  # bytes; the longest match allowed stays far below
-Json = dict[str, Any]
+KEYS = {
+    "format", "version", "id", "begun", "game", "options", "players", "seed", "turn_limit", "time",
+    "about", "entries", "result", "checksum",
+}  # fmt: skip
 
 
-def to_json(match: Match) -> Json:
-    """A match as JSON values. Players are 1 and 2 here, entries are counted from 1."""
-    result = match.result
-    data: Json = {
+def header(match: Match) -> Json:
+    """All that is known before the first event. Holds the seed: not for a player's eyes."""
+    control = match.time_control
+    return {
         "format": FORMAT,
         "version": VERSION,
+        "id": match.id,
+        "begun": match.begun,
         "game": match.game.slug,
         "options": match.game.settings(),
         "players": list(match.players),
         # Text, because other languages read large JSON numbers inexactly.
         "seed": None if match.seed is None else str(match.seed),
         "turn_limit": match.turn_limit,
-        "time_limit": match.time_limit,
-        "entries": [_entry_to_json(entry) for entry in match.events],
-        "result": None
-        if result is None
-        else {"winner": _seat(result.winner), "by": result.by, "reason": result.reason},
+        "time": control._asdict() if control else None,
+        "about": match.about,
     }
+
+
+def entry(match: Match, number: int) -> Json:
+    """One event as a record has it: what happened, when, and what it was charged to clocks."""
+    stamp = match.stamps[number]
+    data: Json = {**dump(match.events[number]), "at": stamp.at}
+    if stamp.spent:
+        data["spent"] = {str(player + 1): seconds for player, seconds in stamp.spent}
+    return data
+
+
+def to_json(match: Match) -> Json:
+    """A match as JSON values. Players are 1 and 2 here."""
+    data = header(match)
+    data["entries"] = [entry(match, number) for number in range(len(match.events))]
+    data["result"] = dump(match.result)
+    data["checksum"] = _checksum(data)
+    return data
+
+
+def redacted(match: Match, viewer: int | None) -> Json:
+    """The record as a player or a spectator may have it: no seed, nobody else's secrets.
+
+    What is published of the seed is its commitment, to be checked when the match is over.
+    """
+    data = header(match)
+    del data["seed"]
+    data["viewer"] = "spectator" if viewer is None else viewer + 1
+    data["commitment"] = match.commitment
+    log = match.log(viewer)
+    data["entries"] = [dump(logged) for logged in log[: len(match.events)]]
+    data["result"] = dump(match.result)
     data["checksum"] = _checksum(data)
     return data
 
@@ -59,7 +100,7 @@ def dumps(match: Match) -> str:
     return json.dumps(to_json(match), indent=1, ensure_ascii=False) + "\n"
 
 
-def loads(text: str, find: Callable[..., AnyGame]) -> Match:
+def loads(text: str, find: Find) -> Match:
     """The match a record tells of, replayed and checked in every entry.
 
     `find` makes a game of a slug and its options: `duels.games.load`.
@@ -77,32 +118,53 @@ def loads(text: str, find: Callable[..., AnyGame]) -> Match:
         )
     if data.get("checksum") != _checksum(data):
         raise RecordError("the checksum does not match: the record was changed or damaged")
-    match = _header(data, find)
+    if "viewer" in data:
+        raise RecordError("the record holds only what one viewer saw, so it cannot be replayed")
+    if version == 1:
+        data = upgraded(data)
+    for key in data.keys() - KEYS:
+        raise RecordError(f"unknown key {quote(key)}; what a program adds belongs in 'about'")
     entries = data.get("entries")
     if not isinstance(entries, list):
         raise RecordError("entries: expected a list")
+    match = follow(data, entries, find)
+    if dump(match.result) != data.get("result"):
+        raise RecordError(f"result: the entries do not lead to {quote(data.get('result'))}")
+    return match
+
+
+def follow(
+    head: Json, entries: Sequence[Any], find: Find, now: Callable[[], float | None] = time.time
+) -> Match:
+    """The match of a header and its entries, each checked against the rules and the seed."""
+    # While it is followed, the match's time is the record's: first its beginning, then a time for
+    # each entry as it is made.
+    times = iter([_time(head, "begun"), *(_time(values, "at") for values in entries)])
+    match = _begin(head, find, lambda: next(times, None))
     for number, values in enumerate(entries, 1):
         try:
-            entry = _entry_from_json(values)
+            wanted = load_entry(values)
             if len(match.events) < number:
-                match.enact(entry)
+                match.enact(wanted, _spent(values))
             made = match.events[number - 1]
         except DuelsError as error:
             raise RecordError(f"entry {number}: {error}") from None
-        if _entry_to_json(made) != _entry_to_json(entry):
+        if isinstance(made, Outcome) and "by" not in values:
+            made = made._replace(by=None)
+        if dump(made) != dump(wanted):
             raise RecordError(
-                f"entry {number}: the record says {quote(values)}, "
-                f"the rules and the seed give {quote(_entry_to_json(made))}"
+                f"entry {number}: the record says {quote(dump(wanted))}, "
+                f"the rules and the seed give {quote(dump(made))}"
             )
     if len(match.events) > len(entries):
         raise RecordError(f"entry {len(entries) + 1} is missing: the record stops short of it")
-    if to_json(match)["result"] != data.get("result"):
-        raise RecordError(f"result: the entries do not lead to {quote(data.get('result'))}")
+    match.clock = now
     return match
 
 
 def save(match: Match, path: str) -> None:
     """Write a record whole or not at all."""
+    shown = path if path.isprintable() else quote(path)
     temporary = f"{path}.{os.getpid()}.part"
     try:
         with open(temporary, "w", encoding="utf-8") as file:
@@ -110,50 +172,80 @@ def save(match: Match, path: str) -> None:
             file.flush()
             os.fsync(file.fileno())
         os.replace(temporary, path)
-    except OSError as error:
-        raise RecordError(f"cannot write {path}: {error.strerror}") from None
+    except (OSError, ValueError) as error:  # ValueError: a name the system cannot have
+        raise RecordError(f"cannot write {shown}: {_why(error)}") from None
     finally:
-        if os.path.exists(temporary):
+        with suppress(OSError, ValueError):
             os.unlink(temporary)
 
 
-def read(path: str, find: Callable[..., AnyGame]) -> Match:
+def read(path: str, find: Find) -> Match:
     """The match in a file."""
+    shown = path if path.isprintable() else quote(path)
     try:
         with open(path, "rb") as file:
             content = file.read(LARGEST + 1)
-    except OSError as error:
-        raise RecordError(f"cannot read {path}: {error.strerror}") from None
+    except (OSError, ValueError) as error:
+        raise RecordError(f"cannot read {shown}: {_why(error)}") from None
     if len(content) > LARGEST:
-        raise RecordError(f"{path} is larger than any record")
+        raise RecordError(f"{shown} is larger than any record")
     try:
         return loads(content.decode("utf-8"), find)
     except UnicodeDecodeError:
-        raise RecordError(f"{path}: this is not a text file") from None
+        raise RecordError(f"{shown}: this is not a text file") from None
     except RecordError as error:
-        raise RecordError(f"{path}: {error}") from None
+        raise RecordError(f"{shown}: {error}") from None
 
 
-def _header(data: Json, find: Callable[..., AnyGame]) -> Match:
+def _why(error: Exception) -> str:
+    return getattr(error, "strerror", None) or "the name cannot be a file's"
+
+
+def _begin(data: Json, find: Find, now: Callable[[], float | None]) -> Match:
     options, players, seed = data.get("options"), data.get("players"), data.get("seed")
-    turns, seconds = data.get("turn_limit"), data.get("time_limit")
+    about, clock, name = data.get("about"), data.get("time"), data.get("id")
     if not isinstance(options, dict) or not all(isinstance(v, str) for v in options.values()):
         raise RecordError("options: expected texts by name")
     if not isinstance(players, list) or [type(name) for name in players] != [str, str]:
         raise RecordError("players: expected two names")
     if seed is not None and not (isinstance(seed, str) and seed.isascii() and seed.isdigit()):
         raise RecordError("seed: expected digits in a text")
-    if type(turns) is not int or turns < 1:
-        raise RecordError("turn_limit: expected a number from 1 up")
-    if seconds is not None and not (type(seconds) in (int, float) and 0 < seconds < 1e9):
-        raise RecordError("time_limit: expected seconds or null")
+    if clock is not None and not (isinstance(clock, dict) and clock.keys() == set(FIELDS)):
+        raise RecordError(f"time: expected {', '.join(FIELDS)}, or null")
+    if not isinstance(about, dict):
+        raise RecordError("about: expected an object")
     try:
-        game = find(str(data.get("game")), **options)
-        number = None if seed is None else int(seed)
+        return Match(
+            find(str(data.get("game")), **options),
+            None if seed is None else int(seed),
+            players=(players[0], players[1]),
+            turn_limit=data.get("turn_limit"),
+            time_control=TimeControl(**(clock or {})),
+            now=now,
+            id=name,
+            about=about,
+        )
     except (DuelsError, ValueError) as error:
         raise RecordError(str(error)) from None
-    names = (players[0], players[1])
-    return Match(game, number, players=names, turn_limit=turns, time_limit=seconds)
+
+
+FIELDS = TimeControl._fields
+
+
+def _time(values: Any, key: str) -> float | None:
+    at = values.get(key) if isinstance(values, dict) else None
+    if at is not None and not (type(at) in (int, float) and 0 <= at < 1e12):
+        raise RecordError(f"{key}: expected seconds since 1970 or null; got {quote(at)}")
+    return at
+
+
+def _spent(values: Any) -> Spent:
+    spent = values.get("spent", {})
+    if not isinstance(spent, dict) or not spent.keys() <= {"1", "2"}:
+        raise RecordError(f"spent: expected seconds by player; got {quote(spent)}")
+    if not all(is_seconds(seconds) for seconds in spent.values()):
+        raise RecordError(f"spent: expected seconds by player; got {quote(spent)}")
+    return tuple((int(player) - 1, float(spent[player])) for player in sorted(spent))
 
 
 def _checksum(data: Json) -> str:
@@ -161,51 +253,3 @@ def _checksum(data: Json) -> str:
     rest = {key: value for key, value in data.items() if key != "checksum"}
     text = json.dumps(rest, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
     return "sha256:" + sha256(text.encode()).hexdigest()
-
-
-def _seat(player: int | None) -> int | None:
-    return None if player is None else player + 1
-
-
-def _entry_to_json(entry: Entry) -> Json:
-    match entry:
-        case Pick(moves):
-            return {"pick": {str(player + 1): move for player, move in moves}}
-        case Outcome(outcome):
-            return {"chance": outcome}
-        case Resign(player):
-            return {"resign": player + 1}
-        case Timeout(players):
-            return {"timeout": [player + 1 for player in players]}
-        case Forfeit(player, why):
-            return {"forfeit": player + 1, "why": why}
-        case Limit(decisions):
-            return {"limit": decisions}
-        case Undo(player, to):
-            return {"undo": to + 1, "player": player + 1}
-
-
-def _entry_from_json(values: object) -> Entry:
-    try:
-        match values:
-            case {"pick": dict(moves)} if all(isinstance(move, str) for move in moves.values()):
-                return Pick(tuple((_player(player), moves[player]) for player in sorted(moves)))
-            case {"chance": str(outcome)}:
-                return Outcome(outcome)
-            case {"resign": player}:
-                return Resign(_player(player))
-            case {"timeout": [*players]}:
-                return Timeout(tuple(_player(player) for player in players))
-            case {"forfeit": player, "why": str(why)}:
-                return Forfeit(_player(player), why)
-            case {"limit": int(decisions)}:
-                return Limit(decisions)
-            case {"undo": int(number), "player": player}:
-                return Undo(_player(player), number - 1)
-    except (KeyError, TypeError):
-        pass
-    raise RecordError(f"{quote(values)} is not an entry")
-
-
-def _player(value: object) -> int:
-    return {"1": 0, "2": 1}[str(value)]

@@ -16,38 +16,55 @@ from math import inf
 from typing import NamedTuple, TypeVar
 
 from duels.core.errors import OptionError
-from duels.core.game import HIDDEN, Chance, Decide, Event, Game, Outcome, Over, Pick
+from duels.core.game import HIDDEN, Chance, Decide, Event, Game, History, Outcome, Over, Pick, Seat
 from duels.core.options import Choice, Number, Pair
-from duels.core.show import Hand, Lines, Meter, Part, Pile, Step, listed, player_name, whose
+from duels.core.show import (
+    Hand,
+    Item,
+    Lines,
+    Meter,
+    Part,
+    Pile,
+    Step,
+    does,
+    fortune,
+    heading,
+    label,
+    listed,
+    on_table,
+    player_name,
+    whose,
+)
 
 T = TypeVar("T")
 Cards = tuple[int, ...]  # always ascending: order never matters
 
 RULES = """\
-Each player guards a Code Integrity (CI) of 15. Bring the opponent's CI to zero or below.
+Each player guards a Code Integrity (CI): {integrity}. Bring the opponent's CI to zero or below.
 
-The deck has four cards of each value from 1 to 5. Each player is dealt three. On your turn:
+The deck has {copies} cards of each value from 1 to {values}. Each player is dealt {hand}. A turn:
   1. Draw one card. If the deck is empty, the discard pile becomes the new deck first.
   2. Choose one action:
      attack   Play one or more cards. The opponent's CI falls by their sum. If they form a
               sequence (two or more consecutive values, such as 2, 3, 4), add a bonus of one per
               card: 2 + 3 + 4 = 9, and 3 more make 12.
-     defend   Discard one card. Your CI rises by its value, to 15 at the most.
-     swap     Give the opponent one card and take a card at random from the opponent's hand.
+     defend   Discard one card. Your CI rises by its value, to where it started at the most.
+     swap     Give the opponent one card and take a card {taken}.
   3. Used cards go to the discard pile and the turn passes.
-You may hold five cards at the end of a turn. Hands are secret; the discard pile is open.
+You may hold {limit} cards at the end of a turn. Hands are secret; the discard pile is open.
 
 Rulings
-  C1. Twenty cards: the ace to five of an ordinary pack.
-  C2. You draw whenever a card exists, so you may hold six until your action. Holding six you
+  C1. The deck has {cards} cards; the usual twenty are the ace to five of an ordinary pack.
+  C2. You draw whenever a card exists, so you may hold {most} until your action. Holding {most} you
       must attack or defend; there is no other way to discard.
-  C3. In a swap you choose what you give; what you get is equally likely to be any card of the
-      opponent's hand. Both of you know what you gave and got, nobody else does. You cannot swap
-      with an empty hand. With the option swap=chosen the opponent chooses what to give, without
-      seeing your card.
+  C3. In a swap you choose the card you give. With swap=random the card you get is equally likely
+      to be any card of the opponent's hand; with swap=chosen the opponent chooses it, without
+      seeing yours. Each of you knows the card given and the card got, nobody else does. You cannot
+      swap with an opponent who holds no card. Now: swap={swap}.
   C4. The bonus needs all the played cards to be different and consecutive, in any order and
       without wrap: 2, 3, 5 and 4, 4, 4 and 2, 3, 3 earn none.
-  C5. You may defend at 15 and gain nothing. CI may fall below zero and is shown as it is.
+  C5. You may defend at your starting CI and gain nothing. CI may fall below zero and is shown as
+      it is.
   C6. Open to all: both CIs, how many cards each hand and the deck hold, the discard pile.
       Secret: hands and draws.
   C7. No card in deck or discard pile: no draw, play on. With no card at all you pass. As cards
@@ -62,7 +79,7 @@ class State(NamedTuple):
     hands: tuple[Cards, Cards]
     deck: Cards
     discard: Cards
-    mover: int
+    mover: Seat
     phase: str  # deal, draw, act, or swap while an exchange is under way
     offered: int = 0  # the card the mover gives in a swap
 
@@ -70,13 +87,13 @@ class State(NamedTuple):
 class Seen(NamedTuple):
     """A state as one viewer may know it; `hand` is the viewer's own."""
 
-    viewer: int | None
+    viewer: Seat | None
     ci: tuple[int, int]
     hand: Cards
     sizes: tuple[int, int]
     deck_size: int
     discard: Cards
-    mover: int
+    mover: Seat
     phase: str
     offered: int
 
@@ -164,6 +181,14 @@ class CipherSiege(Game[State, Seen]):
                 f"hand={self.hand} needs {2 * self.hand} cards; values x copies is "
                 f"{self.values * self.copies}"
             )
+
+    def words(self) -> dict[str, str]:
+        at_random = "at random from the opponent's hand"
+        return {
+            "cards": str(self.values * self.copies),
+            "most": str(self.limit + 1),
+            "taken": at_random if self.swap == "random" else "that the opponent chooses",
+        }
 
     # Setup and turns
 
@@ -305,17 +330,18 @@ class CipherSiege(Game[State, Seen]):
 
     # Display
 
-    def status(self, seen: Seen, viewer: int | None) -> Lines:
+    def status(self, seen: Seen, viewer: int | None, history: History = ()) -> Lines:
         if seen.phase == "swap":
             asked = 1 - seen.mover
-            head = f"=== {player_name(asked)} gives a card ==="
-            return ["", head, f"Hand: {self._hand(seen, asked)}"]
-        return self._heading(seen) if seen.phase == "draw" else []
+            head = heading(f"=== {does(asked, viewer, 'gives')} a card ===")
+            return ["", head, on_table(f"Hand: {self._hand(seen, asked)}")]
+        return self._heading(seen, viewer) if seen.phase == "draw" else []
 
-    def _heading(self, seen: Seen) -> Lines:
+    def _heading(self, seen: Seen, viewer: int | None) -> Lines:
         mover = seen.mover
-        head = f"=== {player_name(mover)} Turn ==="
-        return ["", head, f"CI: {seen.ci[mover]}", f"Hand: {self._hand(seen, mover)}"]
+        head = heading(f"=== {label(mover, viewer)} Turn ===")
+        hand = on_table(f"Hand: {self._hand(seen, mover)}")
+        return ["", head, on_table(f"CI: {seen.ci[mover]}"), hand]
 
     def _hand(self, seen: Seen, player: int, drawn: str = "") -> str:
         """A hand in the open, or how many cards it has; a card just drawn stands last."""
@@ -356,13 +382,13 @@ class CipherSiege(Game[State, Seen]):
         if isinstance(event, Outcome):
             drawn = "Draws a card" if event.outcome == HIDDEN else f"Draws card: {event.outcome}"
             new = self._hand(before, before.mover, drawn=event.outcome)
-            return [*self._heading(before), drawn, f"New Hand: {new}"]
+            return [*self._heading(before, viewer), drawn, on_table(f"New Hand: {new}")]
         return self._tell_action(event, before, after, viewer)
 
     def _tell_action(self, event: Pick, before: Seen, after: Seen, viewer: int | None) -> Lines:
         ((mover, move),) = event.moves
         target, word = 1 - mover, move.split()[0]
-        lines = [] if viewer == mover else [f"Chooses action: {word.capitalize()}"]
+        lines: Lines = [] if viewer == mover else [f"Chooses action: {word.capitalize()}"]
         if word == "swap":
             return lines or [f"Gives card: {cards_of(move)[0]}"]
         if word == "pass":
@@ -375,9 +401,11 @@ class CipherSiege(Game[State, Seen]):
             lines += (
                 [f"Sequence Bonus: +{bonus}", f"Total Attack: {value + bonus}"] if bonus else []
             )
-            lines += [f"{whose(target, viewer)} CI reduced to {after.ci[target]}"]
+            hurt = f"{whose(target, viewer)} CI reduced to {after.ci[target]}"
+            lines += [fortune(hurt, mover, viewer)]
         else:
-            lines += [f"{whose(mover, viewer)} CI restored to {after.ci[mover]}"]
+            healed = f"{whose(mover, viewer)} CI restored to {after.ci[mover]}"
+            lines += [fortune(healed, mover, viewer)]
         return [*lines, f"Discards used cards: {listed(cards)}", "End of turn."]
 
     def _tell_exchange(self, before: Seen, event: Event, after: Seen, viewer: int | None) -> Lines:
@@ -389,15 +417,12 @@ class CipherSiege(Game[State, Seen]):
         got = sum(after.hand) - sum(before.hand) + int(taken)
         return [f"You give card: {taken}", f"You receive card: {got}", "End of turn."]
 
-    def table(self, seen: Seen, viewer: int | None) -> list[Part]:
+    def table(self, seen: Seen, viewer: int | None, history: History = ()) -> list[Part]:
         parts: list[Part] = []
         for player in (0, 1):
-            name = player_name(player)
-            parts.append(Meter(name, seen.ci[player], self.integrity[player]))
-            cards = seen.hand if player == seen.viewer else ()
-            parts.append(Hand(name, cards, hidden=seen.sizes[player] - len(cards)))
-        return [
-            *parts,
-            Pile("Deck", seen.deck_size),
-            Pile("Discards", len(seen.discard), seen.discard),
-        ]
+            parts.append(Meter("Code Integrity", seen.ci[player], self.integrity[player], player))
+            own = seen.hand if player == seen.viewer else ()
+            cards = tuple(Item(str(card), str(card)) for card in own)
+            parts.append(Hand("Hand", cards, seen.sizes[player] - len(cards), player))
+        discards = tuple(Item(str(card)) for card in seen.discard)
+        return [*parts, Pile("Deck", seen.deck_size), Pile("Discards", len(discards), discards)]

@@ -11,16 +11,44 @@ from __future__ import annotations
 from math import inf
 from typing import NamedTuple
 
-from duels.core.game import Chance, Decide, Event, Game, Outcome, Over, Result, verdict
+from duels.core.game import (
+    Chance,
+    Decide,
+    Event,
+    Game,
+    History,
+    Outcome,
+    Over,
+    Result,
+    Seat,
+    verdict,
+)
 from duels.core.options import Flag, Number, Pair
-from duels.core.show import Lines, Meter, Part, Step, Tokens, listed, player_name
+from duels.core.show import (
+    Lines,
+    Meter,
+    Part,
+    Sealed,
+    Step,
+    Tokens,
+    belonging,
+    called,
+    does,
+    fortune,
+    heading,
+    label,
+    listed,
+    on_table,
+    player_name,
+    tokens,
+)
 
 RULES = """\
-Each player has 10 life points and the digits 1 to 9, each to be used once, to attack or to
-defend. Bring the opponent's life points to zero.
+Each player has life points: {life}. Each has the digits 1 to {digits}, each to be used once, to
+attack or to defend. Bring the opponent's life points to zero.
 
 A turn:
-  1. The attacker picks an unused digit and announces it: the Attack Value.
+  1. The attacker picks an unused digit{how}: the Attack Value.
   2. The defender answers with an unused digit: the Defense Value.
   3. If the attack is greater, the defender loses the difference in life points. If it is less
      or equal, the attack is blocked and nothing is lost.
@@ -31,23 +59,24 @@ have life points, more life points win; if they are equal, the attacker of the l
 
 Rulings
   D1. The attack is announced in the open: the defender sees it before answering. With the
-      option hidden both choose in secret.
+      option hidden=yes both choose in secret. Now: hidden={hidden}.
   D2. The player who starts attacks first. As roles switch every turn, a player who has just
       defended attacks next: two choices in a row.
-  D3. All digits are used after exactly nine turns. Equal life points then: the attacker of that
-      ninth turn wins.
+  D3. All digits are used after exactly {digits} turns. Equal life points then: the attacker of that
+      last turn wins.
   D4. Life points may fall below zero and are shown as they are. Defending is compulsory, and a
       block hurts nobody.
-  D5. The rulebook's sample prompt leaves out a 4 that Player 2 still has: another slip.
-  D6. With perfect play the first attacker wins, whatever digit opens. A lead of one life point
-      for the defender (9 against 10) turns that around.
+  D5. The rulebook's sample shows Player 2 the digits 1, 2, 3 and 7. That is a slip: 4 is unused
+      too, and is listed.
+  D6. With the usual options and perfect play the first attacker wins, whatever digit opens. A lead
+      of one life point for the defender (9 against 10) turns that around.
 """
 
 
 class State(NamedTuple):
     life: tuple[int, int]
     digits: tuple[tuple[int, ...], tuple[int, ...]]  # unused, of each player
-    attacker: int
+    attacker: Seat
     attack: int | None = None  # announced and not answered yet
 
 
@@ -60,6 +89,9 @@ class DigitDuel(Game[State, State]):
     life = Pair(10, 1, 999, "starting life points")
     digits = Number(9, 1, 20, "how many digits each player has")
     hidden = Flag(False, "attack and defence are chosen in secret")
+
+    def words(self) -> dict[str, str]:
+        return {"how": " in secret" if self.hidden else " and announces it"}
 
     # Setup and turns
 
@@ -144,27 +176,27 @@ class DigitDuel(Game[State, State]):
 
     # Display
 
-    def status(self, seen: State, viewer: int | None) -> Lines:
+    def status(self, seen: State, viewer: int | None, history: History = ()) -> Lines:
         if self.hidden or seen.attack is None:
-            return ["", *self._attack_block(seen)]
+            return ["", *self._attack_block(seen, viewer)]
         # Announced here and not when it is chosen, so that the defender always sees it.
-        announced = f"{player_name(seen.attacker)} attacks with {seen.attack}"
-        return [announced, "", *self._defence_block(seen)]
+        announced = f"{does(seen.attacker, viewer, 'attacks')} with {seen.attack}"
+        return [announced, "", *self._defence_block(seen, viewer)]
 
-    def _attack_block(self, seen: State) -> Lines:
-        life = (f"{player_name(player)} - {seen.life[player]}" for player in (0, 1))
+    def _attack_block(self, seen: State, viewer: int | None) -> Lines:
+        life = (f"{called(player, viewer)} - {seen.life[player]}" for player in (0, 1))
         return [
-            f"--- {player_name(seen.attacker)}'s Turn ---",
-            f"Available Digits: {listed(seen.digits[seen.attacker], ',')}",
-            f"Life Points: {listed(life)}",
+            heading(f"--- {belonging(seen.attacker, viewer)} Turn ---"),
+            on_table(f"Available Digits: {listed(seen.digits[seen.attacker], ',')}"),
+            on_table(f"Life Points: {listed(life)}"),
         ]
 
-    def _defence_block(self, seen: State) -> Lines:
+    def _defence_block(self, seen: State, viewer: int | None) -> Lines:
         defender = 1 - seen.attacker
         return [
-            f"--- {player_name(defender)}'s Defense ---",
-            f"Available Digits: {listed(seen.digits[defender], ',')}",
-            f"Life Points: {player_name(defender)} - {seen.life[defender]}",
+            heading(f"--- {belonging(defender, viewer)} Defense ---"),
+            on_table(f"Available Digits: {listed(seen.digits[defender], ',')}"),
+            on_table(f"Life Points: {called(defender, viewer)} - {seen.life[defender]}"),
         ]
 
     def ask(self, seen: State, player: int, so_far: str) -> Step | None:
@@ -186,33 +218,34 @@ class DigitDuel(Game[State, State]):
             return []
         attack = before.attack if before.attack is not None else picks[attacker]
         defence, life = picks[defender], before.life[defender]
-        lines = [
+        lines: Lines = [
             "",
-            "--- Turn Resolution ---",
-            f"{player_name(attacker)} attacked with {attack}",
-            f"{player_name(defender)} defended with {defence}",
+            heading("--- Turn Resolution ---"),
+            f"{called(attacker, viewer)} attacked with {attack}",
+            f"{called(defender, viewer)} defended with {defence}",
         ]
         damage = max(0, attack - defence)
         if damage:
             lines += [
-                f"Damage Dealt: {attack} - {defence} = {damage}",
-                f"{player_name(defender)} Life Points: {life} - {damage} = {life - damage}",
+                fortune(f"Damage Dealt: {attack} - {defence} = {damage}", attacker, viewer),
+                f"{label(defender, viewer)} Life Points: {life} - {damage} = {life - damage}",
             ]
         else:
-            lines += ["No damage dealt", f"{player_name(defender)} Life Points: {life}"]
-        return [*lines, "", "--- End of Turn ---"]
+            lines += [fortune("No damage dealt", defender, viewer)]
+        return [*lines, "", heading("--- End of Turn ---")]
 
-    def ending(self, seen: State, result: Result) -> Lines:
+    def ending(self, seen: State, result: Result, viewer: int | None = None) -> Lines:
         dealt = (
-            f"{player_name(player)} - {self.life[1 - player] - seen.life[1 - player]}"
+            f"{called(player, viewer)} - {self.life[1 - player] - seen.life[1 - player]}"
             for player in (0, 1)
         )
-        return ["", *verdict(result, "wins the game!"), f"Total Damage: {listed(dealt)}"]
+        return ["", *verdict(result, viewer, "wins the game!"), f"Total Damage: {listed(dealt)}"]
 
-    def table(self, seen: State, viewer: int | None) -> list[Part]:
+    def table(self, seen: State, viewer: int | None, history: History = ()) -> list[Part]:
         parts: list[Part] = []
         for player, left in enumerate(seen.digits):
-            spent = tuple(digit for digit in range(1, self.digits + 1) if digit not in left)
-            parts.append(Meter(player_name(player), seen.life[player], self.life[player]))
-            parts.append(Tokens(player_name(player), left, spent))
-        return parts
+            spent = (digit for digit in range(1, self.digits + 1) if digit not in left)
+            parts.append(Meter("Life Points", seen.life[player], self.life[player], player))
+            parts.append(Tokens("Digits", tokens(left, spent, player == viewer), player))
+        choosing = self.hidden and bool(seen.digits[0]) and min(seen.life) > 0
+        return [*parts, *(Sealed("Choice", owner=player) for player in (0, 1) if choosing)]

@@ -11,37 +11,61 @@ from fractions import Fraction
 from math import inf
 from typing import NamedTuple
 
-from duels.core.game import Chance, Decide, Event, Game, Outcome, Over, Result, verdict
+from duels.core.game import (
+    Chance,
+    Decide,
+    Event,
+    Game,
+    History,
+    Outcome,
+    Over,
+    Result,
+    Seat,
+    verdict,
+)
 from duels.core.options import Number, Pair
-from duels.core.show import Lines, Meter, Part, Step, player_name, who, whose
+from duels.core.show import (
+    Die,
+    Lines,
+    Meter,
+    Part,
+    Step,
+    belonging,
+    fortune,
+    heading,
+    on_table,
+    player_name,
+    who,
+    whose,
+)
 
 ACTIONS = ("attack", "bypass")
 FACES = 6
 LOWEST_HIT = 4  # a roll of 4, 5 or 6 succeeds
 
 RULES = """\
-Two players each guard a firewall of strength 10. Bring the other's down to zero first.
+Two players each guard a firewall of strength {strength}. Bring the other's down to zero first.
 
 Players take turns. On your turn choose one action:
-  attack   Roll a six-sided die. On 4, 5 or 6 the opponent's firewall loses 3.
+  attack   Roll a six-sided die. On 4, 5 or 6 the opponent's firewall loses {hit}.
            On 1, 2 or 3 nothing happens.
-  bypass   The opponent's firewall loses 1, without fail.
+  bypass   The opponent's firewall loses {bypass}, without fail.
 
 Then it is the other player's turn. A firewall at zero is breached and its owner has lost.
 There are no draws: play goes on until one firewall is down.
 
 Rulings
-  F1. Damage beyond zero is ignored: strength stops at 0, so a hit of 3 breaks a firewall
-      of 1, 2 or 3.
+  F1. Damage beyond zero is ignored: strength stops at 0, so a hit of {hit} breaks any firewall
+      of {hit} or less.
   F2. The roll and both strengths are open to all. Text speaks to the player who reads it;
       at a shared keyboard that is the player whose turn it is. Spectators read names.
-  F3. With perfect play the player who starts wins 277 games in 486.
+  F3. With the usual options and perfect play the player who starts wins 277 games in 486.
 """
 
 
 class State(NamedTuple):
     strength: tuple[int, int]
-    mover: int
+    mover: Seat
     rolling: bool = False  # an attack was chosen and the die is in the air
 
 
@@ -107,16 +131,16 @@ class FirewallBreach(Game[State, State]):
 
     # Display
 
-    def opening(self, seen: State) -> Lines:
-        return ["[Game Start]"]
+    def opening(self, seen: State, viewer: int | None = None) -> Lines:
+        return [heading("[Game Start]")]
 
-    def status(self, seen: State, viewer: int | None) -> Lines:
+    def status(self, seen: State, viewer: int | None, history: History = ()) -> Lines:
         mine = 0 if viewer is None else viewer
         return [
             "",
-            f"{player_name(seen.mover)}'s Turn:",
-            f"{whose(mine, viewer)} Firewall: {seen.strength[mine]}",
-            f"{whose(1 - mine, viewer)} Firewall: {seen.strength[1 - mine]}",
+            heading(f"{belonging(seen.mover, viewer)} Turn:"),
+            on_table(f"{whose(mine, viewer)} Firewall: {seen.strength[mine]}"),
+            on_table(f"{whose(1 - mine, viewer)} Firewall: {seen.strength[1 - mine]}"),
         ]
 
     def ask(self, seen: State, player: int, so_far: str) -> Step | None:
@@ -132,21 +156,26 @@ class FirewallBreach(Game[State, State]):
         if isinstance(event, Outcome):
             lines = [f"{who(mover, viewer)} rolled a {event.outcome}."]
             if lost:
-                return [*lines, f"Attack successful! {loss}"]
-            return [*lines, f"Attack failed! {whose(target, viewer)} firewall remains the same."]
+                return [*lines, fortune(f"Attack successful! {loss}", mover, viewer)]
+            same = f"{whose(target, viewer)} firewall remains the same."
+            return [*lines, fortune(f"Attack failed! {same}", mover, viewer, lucky=False)]
         if event.moves[0][1] == "bypass":
             return [f"{who(mover, viewer)} chose to Bypass.", loss]
         lines = [f"{who(mover, viewer)} chose to Attack."]
         return [*lines, "Rolling dice..."] if viewer == mover else lines
 
-    def ending(self, seen: State, result: Result) -> Lines:
-        return ["", *verdict(result, "Wins!")]
+    def ending(self, seen: State, result: Result, viewer: int | None = None) -> Lines:
+        return ["", *verdict(result, viewer, "Wins!")]
 
-    def table(self, seen: State, viewer: int | None) -> list[Part]:
-        return [
-            Meter(f"{player_name(player)}", seen.strength[player], self.strength[player])
+    def table(self, seen: State, viewer: int | None, history: History = ()) -> list[Part]:
+        meters: list[Part] = [
+            Meter("Firewall", seen.strength[player], self.strength[player], player)
             for player in (0, 1)
         ]
+        last = history[-1] if history else None
+        if isinstance(last, Outcome):
+            return [*meters, Die("Die", last.outcome, last.by)]
+        return meters
 
 
 DIE = {str(face): Fraction(1, FACES) for face in range(1, FACES + 1)}

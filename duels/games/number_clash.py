@@ -10,12 +10,28 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from duels.core.errors import OptionError
-from duels.core.game import Chance, Decide, Event, Game, Outcome, Over, Result, verdict
+from duels.core.game import Chance, Decide, Event, Game, History, Outcome, Over, Result, verdict
 from duels.core.options import Number
-from duels.core.show import Lines, Part, Score, Sealed, Step, Tokens, listed, player_name
+from duels.core.show import (
+    RESULT,
+    Line,
+    Lines,
+    Part,
+    Score,
+    Sealed,
+    Step,
+    Tokens,
+    called,
+    does,
+    fortune,
+    heading,
+    listed,
+    player_name,
+    tokens,
+)
 
 RULES = """\
-Each player has the numbers 1 to 10, each to be used once. First to three points wins.
+Each player has the numbers 1 to {numbers}, each to be used once. First to {points} points wins.
 
 The game goes in rounds. In a round both players choose one of their own remaining numbers in
 secret, then both are revealed:
@@ -27,13 +43,14 @@ The winner of the round gets a point. Both numbers are gone, whoever won.
 Rulings
   N1. A choice stays sealed until both are in. At a shared keyboard what is typed is not shown,
       nor anything else until both have chosen.
-  N2. Exactly one less wins, at both ends: 1 beats 2, and 9 beats 10. There is no wrap-around:
-      10 beats 1.
+  N2. Exactly one less wins, at both ends: 1 beats 2, and {next} beats {numbers}. There is no
+      wrap-around: {numbers} beats 1.
   N3. Each number serves once per player. What both players have left is open to all.
-  N4. When all numbers are used and nobody has three points, more points win; equal points are
-      a draw. Nobody has to stop early because three can no longer be reached.
+  N4. When all numbers are used and nobody has {points} points, more points win; equal points are
+      a draw. Nobody has to stop early because {points} can no longer be reached.
   N5. The rulebook's sample plays a 6 twice. That is a slip: a used number is refused.
-  N6. The game is even. After 7 against 8 in round 1 Player 1's expected score is 0.877595.
+  N6. The game is even. With the usual options, after 7 against 8 in round 1 Player 1's expected
+      score is 0.877595.
 """
 
 
@@ -64,6 +81,9 @@ class NumberClash(Game[State, State]):
         if self.points > self.numbers:
             raise OptionError(f"points={self.points} is more than {self.numbers} numbers can earn")
 
+    def words(self) -> dict[str, str]:
+        return {"next": str(self.numbers - 1)}
+
     # Setup and turns
 
     def start(self) -> State:
@@ -74,14 +94,14 @@ class NumberClash(Game[State, State]):
         one, two = state.scores
         for player in (0, 1):
             if state.scores[player] >= self.points:
-                plural = "" if self.points == 1 else "s"
-                return Over(
-                    player, f"{player_name(player)} has reached {self.points} point{plural}"
-                )
+                return Over(player, f"{player_name(player)} has reached {self._goal()}")
         if not state.numbers[0]:
             winner = None if one == two else 0 if one > two else 1
             return Over(winner, "All numbers are used.")
         return Decide({player: tuple(map(str, state.numbers[player])) for player in (0, 1)})
+
+    def _goal(self) -> str:
+        return f"{self.points} point{'' if self.points == 1 else 's'}"
 
     # Rules
 
@@ -121,8 +141,8 @@ class NumberClash(Game[State, State]):
 
     # Display
 
-    def status(self, seen: State, viewer: int | None) -> Lines:
-        return ["", f"Round {self.numbers - len(seen.numbers[0]) + 1}"]
+    def status(self, seen: State, viewer: int | None, history: History = ()) -> Lines:
+        return ["", heading(f"Round {self.numbers - len(seen.numbers[0]) + 1}")]
 
     def ask(self, seen: State, player: int, so_far: str) -> Step | None:
         if so_far:
@@ -145,25 +165,29 @@ class NumberClash(Game[State, State]):
         else:
             underdog = chosen[winner] < chosen[1 - winner]
             head = "Underdog Rule Activated!" if underdog else "Round Result:"
-            result = f"{head} {player_name(winner)} wins the round!"
+            wins = does(winner, viewer, "wins")
+            result = fortune(f"{head} {wins} the round!", winner, viewer)
         return [
-            *(f"{player_name(player)} chose: {number}" for player, number in enumerate(chosen)),
+            *(f"{called(player, viewer)} chose: {number}" for player, number in enumerate(chosen)),
             result,
             "Current Scores:",
-            *(f"{player_name(player)}: {after.scores[player]}" for player in (0, 1)),
+            *(f"{called(player, viewer)}: {after.scores[player]}" for player in (0, 1)),
         ]
 
-    def ending(self, seen: State, result: Result) -> Lines:
-        if result.by == "rules" and max(seen.scores) >= self.points:
-            lines = [f"{result.reason} and wins the game!"]
+    def ending(self, seen: State, result: Result, viewer: int | None = None) -> Lines:
+        if result.by == "rules" and result.winner is not None and max(seen.scores) >= self.points:
+            reached = f"{does(result.winner, viewer, 'has reached')} {self._goal()}"
+            wins = "win" if reached.startswith("You") else "wins"
+            lines: Lines = [Line(f"{reached} and {wins} the game!", RESULT)]
         else:
-            lines = verdict(result, "wins the game!")
+            lines = verdict(result, viewer, "wins the game!")
         return ["", *lines, "Thank you for playing Number Clash."]
 
-    def table(self, seen: State, viewer: int | None) -> list[Part]:
+    def table(self, seen: State, viewer: int | None, history: History = ()) -> list[Part]:
         parts: list[Part] = []
         for player, left in enumerate(seen.numbers):
-            spent = tuple(n for n in range(1, self.numbers + 1) if n not in left)
-            parts.append(Tokens(player_name(player), left, spent))
-            parts.append(Score(player_name(player), seen.scores[player], self.points))
-        return [*parts, *(Sealed(player_name(player)) for player in (0, 1))]
+            spent = (n for n in range(1, self.numbers + 1) if n not in left)
+            parts.append(Tokens("Numbers", tokens(left, spent, player == viewer), player))
+            parts.append(Score("Points", seen.scores[player], self.points, player))
+        choosing = bool(seen.numbers[0]) and max(seen.scores) < self.points
+        return [*parts, *(Sealed("Choice", owner=player) for player in (0, 1) if choosing)]

@@ -13,16 +13,44 @@ from __future__ import annotations
 from math import inf
 from typing import NamedTuple
 
-from duels.core.game import Chance, Decide, Event, Game, Outcome, Over, Result, verdict
+from duels.core.game import (
+    Chance,
+    Decide,
+    Event,
+    Game,
+    History,
+    Outcome,
+    Over,
+    Pick,
+    Result,
+    Seat,
+    verdict,
+)
 from duels.core.options import Flag, Number, Pair
-from duels.core.show import Lines, Meter, Part, Step, Tokens, listed, player_name
+from duels.core.show import (
+    BAD,
+    Line,
+    Lines,
+    Meter,
+    Part,
+    Step,
+    Tokens,
+    does,
+    fortune,
+    heading,
+    label,
+    listed,
+    on_table,
+    player_name,
+    tokens,
+)
 
 TIMEOUT = "timeout"
 
 RULES = """\
-Each player has 100 life points (LP). Bring the opponent's LP to zero or below.
+Each player has life points (LP): {lp}. Bring the opponent's LP to zero or below.
 
-Players take turns. On your turn attack with a number from 1 to 10 that is not on your record:
+Players take turns. Attack with a number from 1 to {numbers} that is not on your record:
   - The opponent's LP fall by that number.
   - The number goes on your record.
 If the number is on your record already, the attack fails: no LP are lost, nothing is recorded,
@@ -30,17 +58,17 @@ and the turn passes. The game ends at once when a player's LP are at zero or bel
 draws. A time limit of 30 seconds a turn is a good one, if you want one.
 
 Rulings
-  W1. The numbers 1 to 10 once each deal 55, never 100. So when you have used all ten, your
-      record clears and all ten are free again. With the option refresh=no it does not: when both
-      players have used all ten, more LP win and equal LP are a draw.
+  W1. The numbers 1 to {numbers} once each deal {sum}, which may be too little. So when you have
+      used all of them, your record clears and all are free again. With the option refresh=no it
+      does not: when both players have used all numbers, more LP win and equal LP are a draw.
+      Now: refresh={refresh}.
   W2. A number on your record may be played, and fails. Screens mark such numbers. A number
-      outside 1 to 10 is refused and asked again.
+      outside 1 to {numbers} is refused and asked again.
   W3. LP may go below zero and are shown as they are.
-  W4. The records are open to all and shown. With the option memory they are not shown: you
-      must remember.
-  W5. It is a pure race: with perfect play the player who starts wins at turn 31, and one lost
-      turn hands the win over.
-  A4. Running out of time loses the turn here, as a failed attack does.
+  W4. The records are open to all and shown. With the option memory=yes they are not shown: you
+      must remember. Now: memory={memory}.
+  W5. It is a pure race: with the usual options and perfect play the player who starts wins at
+      turn 31, and one lost turn hands the win over.
 """
 
 
@@ -49,7 +77,7 @@ class State(NamedTuple):
     used: tuple[
         tuple[int, ...], tuple[int, ...]
     ]  # each player's record, ascending: order does not matter
-    mover: int
+    mover: Seat
 
 
 class NumberWars(Game[State, State]):
@@ -63,6 +91,9 @@ class NumberWars(Game[State, State]):
     numbers = Number(10, 1, 20, "attack numbers, from 1 up")
     refresh = Flag(True, "a full record clears")
     memory = Flag(False, "records are not shown")
+
+    def words(self) -> dict[str, str]:
+        return {"sum": str(sum(range(1, self.numbers + 1)))}
 
     # Setup and turns
 
@@ -122,18 +153,36 @@ class NumberWars(Game[State, State]):
 
     # Display
 
-    def opening(self, seen: State) -> Lines:
-        lp = (f"{player_name(player)} LP: {seen.lp[player]}" for player in (0, 1))
-        return [f"--- {self.title} Game Start ---", "", *lp]
+    def opening(self, seen: State, viewer: int | None = None) -> Lines:
+        lp = (f"{label(player, viewer)} LP: {seen.lp[player]}" for player in (0, 1))
+        return [heading(f"--- {self.title} Game Start ---"), "", *lp]
 
-    def status(self, seen: State, viewer: int | None) -> Lines:
+    def status(self, seen: State, viewer: int | None, history: History = ()) -> Lines:
         if self.memory:
             return [""]
-        records = (listed(used) or "none" for used in seen.used)
+        records = (listed(used) or "none" for used in self._as_used(seen, history))
         return [
             "",
-            *(f"{player_name(player)} Used Numbers: {used}" for player, used in enumerate(records)),
+            *(
+                on_table(f"{label(player, viewer)} Used Numbers: {used}")
+                for player, used in enumerate(records)
+            ),
         ]
+
+    def _as_used(self, seen: State, history: History) -> list[list[int]]:
+        """Both records in the order of use, as the book writes them; the state has them sorted."""
+        records: list[list[int]] = [[], []]
+        for event in history:
+            if isinstance(event, Pick):
+                ((player, move),) = event.moves
+                if move != TIMEOUT and int(move) not in records[player]:
+                    records[player].append(int(move))
+                    if self.refresh and len(records[player]) == self.numbers:
+                        records[player] = []
+        known = all(
+            sorted(mine) == list(used) for mine, used in zip(records, seen.used, strict=True)
+        )
+        return records if known else [list(used) for used in seen.used]
 
     def ask(self, seen: State, player: int, so_far: str) -> Step | None:
         if so_far:
@@ -144,28 +193,37 @@ class NumberWars(Game[State, State]):
     def tell(self, before: State, event: Event, after: State, viewer: int | None) -> Lines:
         assert not isinstance(event, Outcome)
         ((mover, move),) = event.moves
-        name, target = player_name(mover), 1 - mover
-        lost_turn = "You lose your turn." if viewer == mover else f"{name} loses the turn."
+        target = 1 - mover
+        lost_turn = f"{player_name(mover)} loses the turn."
+        if viewer == mover:
+            lost_turn = "You lose your turn."
         if move == TIMEOUT:
-            return ["Time is up!", lost_turn]
+            return [Line("Time is up!", BAD), lost_turn]
         if int(move) in before.used[mover]:
-            subject = "You have" if viewer == mover else f"{name} has"
-            return [f"Invalid move! {subject} already used the number {move}.", lost_turn]
-        return [
-            f"{name} attacks with {move}!",
-            f"{player_name(target)} LP is now {after.lp[target]}.",
+            subject = "You have" if viewer == mover else f"{player_name(mover)} has"
+            reused = f"Invalid move! {subject} already used the number {move}."
+            return [fortune(reused, mover, viewer, lucky=False), lost_turn]
+        lines = [
+            f"{does(mover, viewer, 'attacks')} with {move}!",
+            f"{label(target, viewer)} LP is now {after.lp[target]}.",
         ]
+        # A record that filled up has cleared; with `memory` remembering that is the game.
+        if before.used[mover] and not after.used[mover] and not self.memory:
+            used = does(mover, viewer, "has used")
+            lines.append(f"{used} all numbers: the record is clear again.")
+        return lines
 
-    def ending(self, seen: State, result: Result) -> Lines:
-        lines = verdict(result, "wins the game!")
+    def ending(self, seen: State, result: Result, viewer: int | None = None) -> Lines:
+        lines = verdict(result, viewer, "wins the game!")
         breached = result.by == "rules" and min(seen.lp) <= 0
-        return ["", *(lines[1:] if breached else lines), "", "--- Game Over ---"]
+        return ["", *(lines[1:] if breached else lines), "", heading("--- Game Over ---")]
 
-    def table(self, seen: State, viewer: int | None) -> list[Part]:
+    def table(self, seen: State, viewer: int | None, history: History = ()) -> list[Part]:
         parts: list[Part] = []
         for player, used in enumerate(seen.used):
-            free = tuple(n for n in range(1, self.numbers + 1) if n not in used)
-            parts.append(Meter(player_name(player), seen.lp[player], self.lp[player]))
-            if not self.memory:
-                parts.append(Tokens(player_name(player), free, used))
+            shown = () if self.memory else used
+            numbers = range(1, self.numbers + 1)
+            parts.append(Meter("LP", seen.lp[player], self.lp[player], player))
+            if player == viewer or not self.memory:
+                parts.append(Tokens("Numbers", tokens(numbers, shown, player == viewer), player))
         return parts

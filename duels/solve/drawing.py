@@ -15,8 +15,7 @@ from html import escape
 from typing import NamedTuple
 
 BAR = 40
-MARKS = "█→↑"  # what a chart as text has beyond ASCII
-_ASCII = str.maketrans(dict(zip(MARKS, ("#", "->", "^"), strict=True)))
+_ASCII = str.maketrans({"█": "#", "→": "->", "↑": "^"})
 FONT = 'font-family="DejaVu Sans,Helvetica,Arial,sans-serif" font-size="13"'
 PALETTE = ("#4c78a8", "#f58518", "#bab0ac", "#54a24b", "#e45756", "#b279a2")
 

@@ -7,6 +7,7 @@ from itertools import pairwise
 import pytest
 
 from duels.analysis.grade import Analysis, grade
+from duels.core.chance import stream
 from duels.core.game import Outcome, Pick
 from duels.core.match import Match
 from duels.core.player import answer
@@ -19,7 +20,7 @@ EXACT = ("firewall-breach", "number-clash", "digit-duel", "number-wars")
 
 def play(slug: str, players: tuple[str, str], seed: int, **options: object) -> Match:
     match = Match(load(slug, **options), seed, players=players)
-    seats = [make(name, seed, player) for player, name in enumerate(players)]
+    seats = [make(name, stream(seed, player)) for player, name in enumerate(players)]
     while match.result is None:
         for player in match.deciders:
             match.submit(player, answer(seats[player], match.view(player)))

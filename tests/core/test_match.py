@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from duels.core.chance import draw
 from duels.core.errors import IllegalMove
 from duels.core.game import Outcome, Pick, Result
 from duels.core.match import Forfeit, Limit, Match, Resign, Timeout, Undo
@@ -21,7 +22,7 @@ class Clock:
 
 
 def timed(slug: str, clock: Clock) -> Match:
-    return Match(load(slug), seed=1, time_limit=30, clock=clock)
+    return Match(load(slug), seed=1, time_limit=30, now=clock)
 
 
 def test_an_illegal_pick_is_refused_and_changes_nothing() -> None:
@@ -38,7 +39,8 @@ def test_a_sealed_pick_shows_nowhere_until_both_are_in() -> None:
     match = Match(load("number-clash"), seed=1)
     before = match.view(1)
     match.submit(0, "7")
-    assert match.view(1) == before
+    assert match.view(1) == before._replace(sealed=(0,))
+    assert match.view(0).options == ()
     assert match.deciders == (1,)
     with pytest.raises(IllegalMove, match="not Player 1's choice"):
         match.submit(0, "6")
@@ -61,7 +63,7 @@ def test_a_resignation_ends_the_match_for_everyone() -> None:
 def test_a_forfeit_names_its_reason() -> None:
     match = Match(load("firewall-breach"), seed=1)
     match.forfeit(1, "three refused moves")
-    assert match.events == [Forfeit(1, "three refused moves")]
+    assert match.events == [Forfeit((1,), "three refused moves")]
     assert match.result == Result(0, "forfeit", "Player 2 forfeits: three refused moves.")
 
 
@@ -141,7 +143,7 @@ def test_both_late_in_a_sealed_choice_is_a_draw_and_one_late_loses() -> None:
     assert one.result == Result(0, "time", "Player 2 ran out of time.")
 
 
-def test_undo_appends_and_chance_goes_on_to_new_outcomes() -> None:
+def test_undo_appends_and_the_same_line_meets_the_same_chance() -> None:
     match = Match(load("firewall-breach"), seed=1)
     match.submit(0, "attack")
     first = match.events[1]
@@ -151,15 +153,30 @@ def test_undo_appends_and_chance_goes_on_to_new_outcomes() -> None:
     assert match.state == start
     assert match.events == [Pick(((0, "attack"),)), first, Pick(((1, "bypass"),)), Undo(0, 0)]
     assert match.history(0) == ()
-    rolls = []
+    assert match.taken_back == 2
     for _ in range(12):
         match.submit(0, "attack")
-        rolls.append(match.events[-1])
+        assert match.events[-1] == first, "undoing must not reroll"
         match.undo(0)
-    assert len(set(rolls)) > 1, "undoing must not bring the same outcome back"
-    match.undo(0) if match.history(0) else None
     with pytest.raises(IllegalMove, match="nothing to undo"):
         match.undo(0)
+
+
+def test_another_line_meets_new_chance_and_coming_back_the_old() -> None:
+    """Rolls by line: each first meeting takes the next number, each repetition the old one."""
+    game, rolls = load("firewall-breach"), {}
+    match = Match(game, seed=1)
+    for line in ["a", "ba", "a", "bb a", "ba", "a", "aa", "bb a", "aa"]:
+        for letter in line.replace(" ", ""):
+            match.submit(match.deciders[0], "attack" if letter == "a" else "bypass")
+        assert rolls.setdefault(line, match.events[-1]) == match.events[-1]
+        while match.history(0):
+            for player in (0, 1):
+                if any(isinstance(e, Pick) and e.moves[0][0] == player for e in match.history(0)):
+                    match.undo(player)
+                    break
+    drawn = [draw(1, n, game.turn(game.play(game.start(), "attack")).odds) for n in range(1, 5)]
+    assert [roll.outcome for roll in rolls.values()] == drawn
 
 
 def test_undo_goes_back_to_the_players_own_pick() -> None:

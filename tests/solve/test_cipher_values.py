@@ -6,6 +6,7 @@ from random import Random
 
 import pytest
 
+from duels.core.chance import stream
 from duels.core.conformance import play_randomly
 from duels.core.game import Pick
 from duels.core.match import Match
@@ -61,7 +62,8 @@ def test_the_strategy_beats_simple_opponents(opponent: str) -> None:
     score = 0
     for seed in range(100):
         seat = seed % 2
-        seats = [make("perfect" if player == seat else opponent, seed, player) for player in (0, 1)]
+        names = ["perfect" if player == seat else opponent for player in (0, 1)]
+        seats = [make(name, stream(seed, player)) for player, name in enumerate(names)]
         match = Match(GAME, seed)
         while match.result is None:
             for player in match.deciders:

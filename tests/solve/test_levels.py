@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from duels.core.chance import stream
 from duels.core.game import Pick
 from duels.core.match import Match
 from duels.core.player import answer
@@ -48,7 +49,7 @@ def test_a_level_holds_out_as_long_as_perfect_play() -> None:
     game = load("number-wars", lp=30)
     for seed in range(8):
         match = Match(game, seed)
-        seats = [make("perfect", seed, 0), make("hard", seed, 1)]
+        seats = [make(name, stream(seed, at)) for at, name in enumerate(("perfect", "hard"))]
         while match.result is None:
             (player,) = match.deciders
             match.submit(player, answer(seats[player], match.view(player)))

@@ -1,0 +1,111 @@
+"""Time for thinking: a limit for each choice, a budget for the match, or both.
+
+Clocks hold points in absolute time and what was spent before, so whoever loads a match again finds
+the same deadlines.
+
+>>> clocks = Clocks(TimeControl(limit=30))
+>>> clocks.begin((0,), at=1000.0)
+>>> clocks.deadline(0), clocks.remaining(0, now=1025.0)
+(1030.0, 5.0)
+>>> clocks.stop({0: 25.0})                       # the players go home ...
+>>> clocks.start(0, at=90000.0)                  # ... and come back a day later
+>>> clocks.remaining(0, now=90000.0)
+5.0
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from math import isfinite
+from typing import NamedTuple
+
+from duels.core.errors import OptionError, quote
+
+LONGEST = 1e9  # seconds
+
+
+class TimeControl(NamedTuple):
+    """How much time players have, in seconds; nothing set means no clock."""
+
+    limit: float | None = None  # for each choice
+    budget: float | None = None  # for all of a player's choices together
+    increment: float = 0.0  # added to the budget after each choice
+
+    def __bool__(self) -> bool:
+        return self.limit is not None or self.budget is not None
+
+    def check(self) -> None:
+        """Refuse what is no time control."""
+        for name in ("limit", "budget"):
+            if (value := getattr(self, name)) is not None and not is_seconds(value, above=0):
+                raise OptionError(f"time {name}: expected seconds above 0; got {quote(value)}")
+        if not is_seconds(self.increment):
+            raise OptionError(f"time increment: expected seconds; got {quote(self.increment)}")
+        if self.increment and self.budget is None:
+            raise OptionError("time increment: there is no budget to add it to")
+
+
+def is_seconds(value: object, above: float | None = None) -> bool:
+    """Whether a value is a sensible number of seconds, from 0 up or above a bound."""
+    if type(value) not in (int, float) or not isfinite(value):  # type: ignore[arg-type]
+        return False
+    return (value >= 0 if above is None else value > above) and value < LONGEST  # type: ignore[operator]
+
+
+class Clocks:
+    """Both players' clocks. Times come from outside; nothing here reads a real clock."""
+
+    def __init__(self, control: TimeControl) -> None:
+        self.control = control
+        self.left = [control.budget, control.budget]  # of the budgets, before this choice
+        self._since: dict[int, float] = {}  # clocks that run
+        self._spent: dict[int, float] = {}  # in this choice, before the clock was stopped
+
+    def begin(self, players: Iterable[int], at: float | None) -> None:
+        """A new choice: its players' clocks run from now on, or wait where `at` is not known."""
+        self._spent = dict.fromkeys(players, 0.0)
+        self._since = {} if at is None else dict.fromkeys(self._spent, at)
+
+    def start(self, player: int, at: float) -> None:
+        """Count from now on, and not what has passed since the clock was last started."""
+        if player in self._spent:
+            self._since[player] = at
+
+    def stop(self, spent: Mapping[int, float]) -> None:
+        """Let all clocks wait, with these seconds spent in this choice."""
+        self._spent |= {
+            player: seconds for player, seconds in spent.items() if player in self._spent
+        }
+        self._since = {}
+
+    def end(self) -> None:
+        """Nobody chooses any more."""
+        self._since, self._spent = {}, {}
+
+    def spent(self, player: int, now: float) -> float:
+        """Seconds spent in this choice."""
+        before = self._spent.get(player, 0.0)
+        return before + max(0.0, now - self._since.get(player, now))
+
+    def allowed(self, player: int) -> float | None:
+        """Seconds for this choice as a whole."""
+        known = [s for s in (self.control.limit, self.left[player]) if s is not None]
+        return min(known) if known else None
+
+    def remaining(self, player: int, now: float) -> float | None:
+        allowed = self.allowed(player)
+        return None if allowed is None else max(0.0, allowed - self.spent(player, now))
+
+    def deadline(self, player: int) -> float | None:
+        """When time is up, as an absolute time; None without a limit and while the clock waits."""
+        allowed = self.allowed(player)
+        if allowed is None or player not in self._since:
+            return None
+        return self._since[player] + allowed - self._spent[player]
+
+    def charge(self, player: int, seconds: float, *, late: bool = False) -> None:
+        """A choice was made, or missed."""
+        left = self.left[player]
+        if left is not None:
+            bonus = 0.0 if late else self.control.increment
+            self.left[player] = round(max(0.0, left - seconds) + bonus, 3)

@@ -1,0 +1,63 @@
+"""What a record is a list of: picks and chance outcomes, and what ends, stops or takes back play.
+
+>>> Undo(player=0, to=2)
+Undo(player=0, to=2)
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from duels.core.game import Outcome, Pick, Result
+
+
+class Resign(NamedTuple):
+    player: int
+
+
+class Timeout(NamedTuple):
+    """Out of time: one player, or both in a sealed choice."""
+
+    players: tuple[int, ...]
+
+
+class Forfeit(NamedTuple):
+    """Lost by the match's policy: one player, or both in a sealed choice."""
+
+    players: tuple[int, ...]
+    why: str
+
+
+class Limit(NamedTuple):
+    """The turn limit was reached."""
+
+    decisions: int
+
+
+class Undo(NamedTuple):
+    """Back to just before event number `to`, counted from 0. Nothing is erased."""
+
+    player: int
+    to: int
+
+
+class Pause(NamedTuple):
+    """The clocks stopped here, to go on when somebody starts them again."""
+
+
+Entry = Pick | Outcome | Resign | Timeout | Forfeit | Limit | Undo | Pause
+
+
+class Stamp(NamedTuple):
+    """When an entry was made, in seconds since 1970, and what each chooser's clock was charged."""
+
+    at: float | None = None
+    spent: tuple[tuple[int, float], ...] = ()
+
+
+class Logged(NamedTuple):
+    """An entry of the log of one viewer, as that viewer may know it; the last one is the result."""
+
+    number: int  # its place in the record, counted from 0
+    entry: Entry | Result
+    at: float | None = None

@@ -1,0 +1,123 @@
+"""What a viewer reads of a match: the one place that puts a game's lines in order.
+
+Terminal, replay, environments and servers all read from here. Text comes in passages: the opening,
+what each event did, the status before each choice, the ending.
+
+>>> from duels.core import Match
+>>> from duels.games import load
+>>> match = Match(load("firewall-breach"), seed=2024)
+>>> match.submit(0, "bypass")
+>>> for passage in narrate(match, viewer=0):
+...     print(passage.kind, passage.number, passage.lines[:2])
+opening 0 ['[Game Start]']
+status 0 ['', 'Your Turn:']
+event 0 ['You chose to Bypass.', "Opponent's firewall reduced by 1."]
+status 1 ['', "Player 2's Turn:"]
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, NamedTuple, Protocol
+
+from duels.core.entries import Entry, Limit, Pause, Undo
+from duels.core.game import AnyGame, Decide, Event, History, Outcome, Pick, Result
+from duels.core.show import Lines, player_name
+
+Eyes = Callable[[int | None], int | None]  # who reads what concerns a player, or both (None)
+
+
+class Passage(NamedTuple):
+    """Lines that belong together, and who they are written for."""
+
+    kind: str  # opening, event, status or ending
+    number: int  # of the event, or of the next one for a status: the moment of the choice
+    viewer: int | None
+    lines: Lines
+
+
+class Story(Protocol):
+    """What can be told: a match, or an episode of an environment."""
+
+    @property
+    def game(self) -> AnyGame: ...
+    @property
+    def events(self) -> Sequence[Entry]: ...
+    @property
+    def result(self) -> Result | None: ...
+    def state_before(self, number: int) -> Any: ...
+    def state_after(self, number: int) -> Any: ...
+    def told(self, number: int, viewer: int | None) -> Event | None: ...
+    def history(self, viewer: int | None, before: int | None = None) -> History: ...
+
+
+def narrate(story: Story, viewer: int | None, since: int = 0) -> Iterator[Passage]:
+    """What one viewer reads from event `since` on."""
+    return narrate_to(story, lambda player: viewer, since)
+
+
+def narrate_to(story: Story, eyes: Eyes, since: int = 0) -> Iterator[Passage]:
+    """The same, where who reads depends on whose move it is: at a shared keyboard."""
+    if since == 0:
+        yield opening(story, eyes)
+        yield from status(story, 0, eyes)
+    for number in range(since, len(story.events)):
+        yield tell(story, number, eyes)
+        yield from status(story, number + 1, eyes)
+    if story.result is not None:
+        yield ending(story, eyes)
+
+
+def opening(story: Story, eyes: Eyes) -> Passage:
+    viewer = eyes(None)
+    seen = story.game.observe(story.state_after(-1), viewer)
+    return Passage("opening", 0, viewer, story.game.opening(seen, viewer))
+
+
+def tell(story: Story, number: int, eyes: Eyes) -> Passage:
+    """What an event did; resignations and the like are told by the ending."""
+    game, entry = story.game, story.events[number]
+    viewer = eyes(concerned(entry))
+    lines: Lines = []
+    event = story.told(number, viewer)
+    if event is not None:
+        before = game.observe(story.state_before(number), viewer)
+        lines = game.tell(before, event, game.observe(story.state_after(number), viewer), viewer)
+    elif isinstance(entry, Undo):
+        who = "You take" if viewer == entry.player else f"{player_name(entry.player)} takes"
+        lines = [f"({who} back a move.)"]
+    elif isinstance(entry, Pause):
+        lines = ["(The clocks were stopped.)"]
+    return Passage("event", number, viewer, lines)
+
+
+def concerned(entry: Entry) -> int | None:
+    """The one player an event concerns; None for both."""
+    if isinstance(entry, Outcome):
+        return entry.by
+    if isinstance(entry, Pick):
+        return entry.moves[0][0] if len(entry.moves) == 1 else None
+    return None
+
+
+def status(story: Story, number: int, eyes: Eyes) -> Iterator[Passage]:
+    """The lines before a choice, if event `number` was or will be one."""
+    last = number == len(story.events)
+    if last and story.result is not None:
+        return
+    if not last and isinstance(story.events[number], Limit):
+        return
+    state = story.state_after(number - 1) if last else story.state_before(number)
+    turn = story.game.turn(state)
+    if isinstance(turn, Decide):
+        viewer = eyes(min(turn.options) if len(turn.options) == 1 else None)
+        history = story.history(viewer, None if last else number)
+        lines = story.game.status(story.game.observe(state, viewer), viewer, history)
+        yield Passage("status", number, viewer, lines)
+
+
+def ending(story: Story, eyes: Eyes) -> Passage:
+    assert story.result is not None
+    viewer, number = eyes(None), len(story.events)
+    seen = story.game.observe(story.state_after(number - 1), viewer)
+    return Passage("ending", number, viewer, story.game.ending(seen, story.result, viewer))

@@ -1,0 +1,105 @@
+"""Everything that has happened in a match, in order, with what was taken back still in it.
+
+Undo erases nothing: the list only grows, and a line of play is a path in a tree. Whoever repeats a
+line after an undo walks the same path again and meets the same chance; a new line is a new branch
+and takes new numbers.
+
+>>> timeline = Timeline("start")
+>>> timeline.append(Pick(((0, "attack"),)), Stamp())
+>>> timeline.move_to("rolling")
+>>> timeline.draw_number()
+1
+>>> timeline.go_back(Undo(0, 0), Stamp())
+>>> timeline.append(Pick(((0, "attack"),)), Stamp())
+>>> timeline.draw_number(), timeline.line
+(1, (2,))
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from typing import Any, NamedTuple
+
+from duels.core.entries import Entry, Pause, Stamp, Undo
+from duels.core.game import Pick
+
+
+class Moment(NamedTuple):
+    """Where a match stood: its state, how many decisions were resolved, its place in the tree."""
+
+    state: Any
+    decisions: int
+    node: int
+
+
+class Timeline:
+    """The list of entries with the moment before each, and the tree of lines over it."""
+
+    def __init__(self, start: Any) -> None:
+        self.entries: list[Entry] = []
+        self.stamps: list[Stamp] = []
+        self.now = Moment(start, 0, 0)
+        self.before: list[Moment] = []  # one for each entry
+        self.live: list[int] = []  # numbers, ascending, of the entries that no undo has taken back
+        self.undone = 0  # how often something was taken back
+        self._parents: list[tuple[int, int]] = [(-1, -1)]  # of each node: its parent, the entry
+        self._children: dict[tuple[int, Entry], int] = {}
+        self._draws: dict[int, int] = {}  # which chance outcome of the match a node is waiting for
+
+    def append(self, entry: Entry, stamp: Stamp) -> None:
+        number = len(self.entries)
+        self.before.append(self.now)
+        self.entries.append(entry)
+        self.stamps.append(stamp)
+        if isinstance(entry, Undo | Pause):
+            return
+        self.live.append(number)
+        key = self.now.node, entry
+        if key not in self._children:
+            self._children[key] = len(self._parents)
+            self._parents.append((self.now.node, number))
+        self.now = self.now._replace(node=self._children[key])
+
+    def move_to(self, state: Any, decisions: int = 0) -> None:
+        """The last entry led to this state."""
+        self.now = Moment(state, self.now.decisions + decisions, self.now.node)
+
+    def go_back(self, undo: Undo, stamp: Stamp) -> None:
+        self.append(undo, stamp)
+        del self.live[bisect_left(self.live, undo.to) :]
+        self.undone += 1
+        self.now = self.before[undo.to]
+
+    def draw_number(self) -> int:
+        """The number n of the chance outcome that comes now: the same for the same line."""
+        return self._draws.setdefault(self.now.node, len(self._draws) + 1)
+
+    @property
+    def line(self) -> tuple[int, ...]:
+        """The numbers of the entries that no undo has taken back."""
+        return tuple(self.live)
+
+    def line_before(self, number: int) -> tuple[int, ...]:
+        """The line that an entry was added to, as numbers of entries that say the same."""
+        found: list[int] = []
+        node = self.before[number].node
+        while node > 0:
+            node, entry = self._parents[node]
+            found.append(entry)
+        return tuple(reversed(found))
+
+    def is_live(self, number: int) -> bool:
+        at = bisect_left(self.live, number)
+        return at < len(self.live) and self.live[at] == number
+
+    def last_pick(self, player: int) -> int | None:
+        """The number of a player's last pick that stands."""
+        for number in reversed(self.live):
+            entry = self.entries[number]
+            if isinstance(entry, Pick) and any(mover == player for mover, _ in entry.moves):
+                return number
+        return None
+
+    def after(self, number: int) -> Moment:
+        """The moment after an entry."""
+        return self.before[number + 1] if number + 1 < len(self.before) else self.now

@@ -1,0 +1,245 @@
+"""The JSON of everything a client needs: views, observations, steps, table parts, lines, events.
+
+Every object has a `type`. Players are 1 and 2 (0 and 1 in Python), events and moments are counted
+from 0. `dump` writes, `load` reads back what was written; docs/wire.md shows each kind once.
+
+>>> from duels.core.show import Meter
+>>> dump(Meter("Firewall", 7, 10, owner=0))
+{'type': 'meter', 'label': 'Firewall', 'value': 7, 'top': 10, 'owner': 1}
+>>> load(dump(Meter("Firewall", 7, 10, owner=0)))
+Meter(label='Firewall', value=7, top=10, owner=0)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from duels.core.entries import Entry, Forfeit, Limit, Logged, Pause, Resign, Timeout, Undo
+from duels.core.errors import RecordError, quote
+from duels.core.game import AnyGame, Game, Outcome, Pick, Result
+from duels.core.narrator import Passage
+from duels.core.player import View
+from duels.core.show import (
+    Die,
+    Hand,
+    Item,
+    Line,
+    Meter,
+    Pile,
+    Score,
+    Sealed,
+    Step,
+    Tokens,
+    Tree,
+    tone,
+)
+from duels.core.views import choice_of, table_of
+
+VERSION = 1
+Json = dict[str, Any]
+Find = Callable[..., AnyGame]  # makes a game of a slug and its options: `duels.games.load`
+
+TYPES: dict[str, Any] = {
+    "pick": Pick, "chance": Outcome, "resign": Resign, "timeout": Timeout, "forfeit": Forfeit,
+    "limit": Limit, "undo": Undo, "pause": Pause, "result": Result,
+    "step": Step, "tree": Tree, "passage": Passage,
+    "meter": Meter, "tokens": Tokens, "hand": Hand, "pile": Pile, "die": Die, "sealed": Sealed,
+    "score": Score, "item": Item,
+}  # fmt: skip
+NAMES = {kind: name for name, kind in TYPES.items()}
+SEATS = ("owner", "player", "by", "winner", "viewer")  # fields that hold a player
+
+
+def dump(value: Any) -> Any:
+    """A value of one of the `TYPES`, a log entry, a line, or a container of them, as JSON."""
+    if isinstance(value, View):
+        return dump_view(value)
+    if isinstance(value, Logged):
+        return {**dump(value.entry), "number": value.number, "at": value.at}
+    if isinstance(value, Line):
+        return {"type": "line", "text": str(value), "tone": tone(value)}
+    name = NAMES.get(type(value))
+    if name is not None:
+        fields = zip(value._fields, value, strict=True)
+        return {"type": name, **{key: _dump_field(key, item) for key, item in fields}}
+    if isinstance(value, tuple | list):
+        return [dump(item) for item in value]
+    if isinstance(value, Mapping):
+        return {key: dump(item) for key, item in value.items()}
+    return value
+
+
+def _dump_field(key: str, value: Any) -> Any:
+    if key in SEATS and isinstance(value, int):
+        return value + 1
+    if key == "players":
+        return [player + 1 for player in value]
+    if key == "moves":
+        return {str(player + 1): move for player, move in value}
+    if key == "lines":
+        return [dump(Line(line, tone(line))) for line in value]
+    return dump(value)
+
+
+def load(data: Any) -> Any:
+    """What `dump` wrote; not for views, which `load_view` reads, nor for strangers' records."""
+    if isinstance(data, list):
+        return tuple(load(item) for item in data)
+    if not isinstance(data, dict):
+        return data
+    name = data.get("type")
+    if name == "line":
+        return Line(data["text"], data["tone"]) if data["tone"] else data["text"]
+    kind = TYPES.get(name or "")
+    if kind is None:
+        return {key: load(item) for key, item in data.items()}
+    made = kind(**{key: _load_field(key, data[key]) for key in kind._fields if key in data})
+    return Logged(data["number"], made, data["at"]) if "number" in data and name in LOGGED else made
+
+
+LOGGED = ("pick", "chance", "resign", "timeout", "forfeit", "limit", "undo", "pause", "result")
+
+
+def _load_field(key: str, value: Any) -> Any:
+    if key in SEATS and isinstance(value, int):
+        return value - 1
+    if key == "players":
+        return tuple(player - 1 for player in value)
+    if key == "moves":
+        return tuple((int(player) - 1, value[player]) for player in sorted(value))
+    if key == "lines":
+        return [load(line) for line in value]
+    return load(value)
+
+
+# What a game's own types hold goes by the names of their fields.
+
+
+def dump_observation(game: AnyGame, seen: Any) -> Json:
+    """An observation by field names; fields annotated as `Seat` become 1 and 2."""
+    seats = _seat_fields(type(seen))
+    fields = {
+        key: value + 1 if key in seats and value is not None else dump(value)
+        for key, value in zip(seen._fields, seen, strict=True)
+    }
+    return {"type": "observation", "game": game.slug, "fields": fields}
+
+
+def load_observation(game: AnyGame, data: Json) -> Any:
+    kind: Any = type(game.observe(game.start(), None))
+    seats = _seat_fields(kind)
+    return kind(
+        **{
+            key: value - 1 if key in seats and value is not None else load(value)
+            for key, value in data["fields"].items()
+        }
+    )
+
+
+def _seat_fields(kind: Any) -> set[str]:
+    notes = {k: getattr(v, "__forward_arg__", str(v)) for k, v in kind.__annotations__.items()}
+    return {key for key, note in notes.items() if note in ("Seat", "Seat | None")}
+
+
+def dump_game(game: Game[Any, Any]) -> Json:
+    return {"type": "game", "slug": game.slug, "title": game.title, "options": game.settings()}
+
+
+def dump_view(view: View) -> Json:
+    """All that a player or spectator may know, with the tree of the choice and the table."""
+    return {
+        "type": "view",
+        "version": VERSION,
+        "game": dump_game(view.game),
+        "player": None if view.player is None else view.player + 1,
+        "moment": view.moment,
+        "observation": dump_observation(view.game, view.observation),
+        "history": dump(view.history),
+        "options": list(view.options),
+        "choice": dump(choice_of(view)),
+        "table": dump_table(view),
+        "clock": view.clock,
+        "sealed": [player + 1 for player in view.sealed],
+        "result": dump(view.result),
+    }
+
+
+def load_view(data: Json, find: Find) -> View:
+    """The view that was written. What is worked out from it, choice and table, is left out."""
+    if data.get("type") != "view" or data.get("version") != VERSION:
+        raise RecordError(f"expected a view of version {VERSION}; got {quote(data.get('version'))}")
+    game = find(data["game"]["slug"], **data["game"]["options"])
+    player = data["player"]
+    return View(
+        game,
+        None if player is None else player - 1,
+        load_observation(game, data["observation"]),
+        load(data["history"]),
+        tuple(data["options"]),
+        data["clock"],
+        data["moment"],
+        tuple(player - 1 for player in data["sealed"]),
+        load(data["result"]),
+    )
+
+
+def dump_table(view: View) -> list[Json]:
+    """The parts of the table, each with an id that stays the same from view to view."""
+    found: list[Json] = []
+    for part in table_of(view):
+        data = dump(part)
+        name = f"{data['type']}-{data['owner'] or 0}"
+        count = sum(other["id"].startswith(name) for other in found)
+        found.append({**data, "id": f"{name}-{count + 1}"})
+    return found
+
+
+# Entries come from strangers' files too, so these are read strictly.
+
+
+def load_entry(values: object) -> Entry:
+    """The entry that `dump` wrote, its time stamp aside; anything else is refused."""
+    entry = _entry(values)
+    if entry is None or not isinstance(values, dict):
+        raise RecordError(f"{quote(values)} is not an entry")
+    unknown = values.keys() - dump(entry).keys() - {"at", "spent"}
+    if unknown:
+        raise RecordError(f"an entry has no {quote(min(unknown, key=str))}")
+    return entry
+
+
+def _entry(values: object) -> Entry | None:
+    try:
+        match values:
+            case {"type": "pick", "moves": dict(moves)} if all(
+                isinstance(move, str) for move in moves.values()
+            ):
+                return Pick(tuple((_player(player), moves[player]) for player in sorted(moves)))
+            case {"type": "chance", "outcome": str(outcome), "by": None}:
+                return Outcome(outcome)
+            case {"type": "chance", "outcome": str(outcome), "by": by}:
+                return Outcome(outcome, _player(by))
+            case {"type": "chance", "outcome": str(outcome)}:
+                return Outcome(outcome)
+            case {"type": "resign", "player": player}:
+                return Resign(_player(player))
+            case {"type": "timeout", "players": [*players]}:
+                return Timeout(tuple(_player(player) for player in players))
+            case {"type": "forfeit", "players": [*players], "why": str(why)}:
+                return Forfeit(tuple(_player(player) for player in players), why)
+            case {"type": "limit", "decisions": int(decisions)}:
+                return Limit(decisions)
+            case {"type": "undo", "to": int(number), "player": player}:
+                return Undo(_player(player), number)
+            case {"type": "pause"}:
+                return Pause()
+    except (KeyError, TypeError):
+        pass
+    return None
+
+
+def _player(value: object) -> int:
+    if isinstance(value, bool):
+        raise KeyError(value)
+    return {"1": 0, "2": 1}[str(value)]
