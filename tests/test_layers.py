@@ -6,6 +6,7 @@ import ast
 import re
 import subprocess
 import sys
+from graphlib import TopologicalSorter
 from pathlib import Path
 
 import pytest
@@ -68,6 +69,32 @@ def test_no_game_is_named_outside_the_games(package: str) -> None:
 def test_games_do_not_know_each_other() -> None:
     for path in (ROOT / "games").glob("[a-z]*.py"):
         assert not [name for name in imports(path) if name.startswith("duels.games")], path
+
+
+def import_graph() -> dict[str, set[str]]:
+    """Which modules of this package each one imports, late imports included."""
+    names = {
+        path: ".".join(path.relative_to(ROOT.parent).with_suffix("").parts) for path in modules()
+    }
+    names = {path: name.removesuffix(".__init__") for path, name in names.items()}
+    known = set(names.values())
+    return {
+        own: {name if name in known else name.rpartition(".")[0] for name in imports(path)} & known
+        for path, own in names.items()
+    }
+
+
+def test_no_module_imports_itself_by_way_of_others() -> None:
+    tuple(TopologicalSorter(import_graph()).static_order())  # or graphlib.CycleError, with the way
+
+
+def test_solvers_of_different_games_do_not_know_each_other() -> None:
+    stems = {slug.replace("-", "_") for slug in BUILT_IN}
+    for own, imported in import_graph().items():
+        if own.startswith("duels.solve.") and own.rpartition(".")[2] in stems:
+            others = stems - {own.rpartition(".")[2]}
+            sideways = {name for name in imported if name.rpartition(".")[2] in others}
+            assert not sideways, own
 
 
 def test_the_picture_of_the_layers_is_true() -> None:

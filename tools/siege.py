@@ -26,8 +26,8 @@ sys.path.insert(0, str(Path(__file__).parent.parent))
 from duels.games.cipher_siege import CipherSiege
 from duels.solve import tables
 from duels.solve.compiled import need_numba, np
+from duels.solve.siege.codes import Store, Tables
 from duels.solve.siege.headtohead import GREEDY, ISMCTS, NAMES, RANDOM, contest_score
-from duels.solve.siege.kernel import Store, Tables
 from duels.solve.siege.learned_responder import Responder, estimate, face, plant_leak
 from duels.solve.siege.mccfr import new_scratch, new_states
 from duels.solve.siege.publish import first_player, frozen

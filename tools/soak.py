@@ -20,6 +20,7 @@ from random import Random
 sys.path.insert(0, str(Path(__file__).parent.parent))
 
 from duels.core.conformance import VIEWERS, check_no_leak, check_replay, check_state, play_randomly
+from duels.core.game import Pick
 from duels.games import BUILT_IN, load
 
 BATCH = 500
@@ -35,8 +36,9 @@ def batch(slug: str, start: int) -> Counter[str]:
         assert match.result is not None
         winner = "draw" if match.result.winner is None else f"player {match.result.winner + 1}"
         counts[winner if match.result.by == "rules" else match.result.by] += 1
-        counts["decisions"] += match._now.decisions
-        counts["longest"] = max(counts["longest"], match._now.decisions)
+        decisions = sum(isinstance(match.events[number], Pick) for number in match.line)
+        counts["decisions"] += decisions
+        counts["longest"] = max(counts["longest"], decisions)
         if seed % 100 == 0:
             for number in range(len(match.events)):
                 check_state(game, match.state_before(number))

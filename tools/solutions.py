@@ -1,6 +1,7 @@
 """The figures of docs/solutions.md: levels, mirror matches, best responses, a trained agent.
 
 python3 tools/solutions.py levels [--games N]   # mean regret, score against perfect
+python3 tools/solutions.py accuracy [--games N] # mean accuracy of the opponents
 python3 tools/solutions.py mirror [--games N]   # does perfect against perfect match?
 python3 tools/solutions.py respond [--full]     # what a best response gains
 python3 tools/solutions.py agent FILE           # a Firewall Breach policy graded exactly
@@ -19,6 +20,7 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parent.parent))
 
+from duels.analysis import grade
 from duels.core.chance import stream
 from duels.core.game import AnyGame, Pick
 from duels.core.match import Match
@@ -88,6 +90,27 @@ def levels(games: int) -> None:
                 f"| {interval(scores[0], half)} | {interval(scores[1], half)} |",
                 flush=True,
             )
+
+
+def accuracy(games: int) -> None:
+    """The mean accuracy of each opponent against perfect play, from alternating seats."""
+    names = ("random", *LEVELS, "perfect")
+    print(f"| game | {' | '.join(names)} |")
+    print(f"|---|{'---|' * len(names)}")
+    for slug in BUILT_IN:
+        means = []
+        for name in names:
+            found, began = [], time.monotonic()
+            for number in range(games):
+                seat = number % 2
+                match = play(slug, (name, "perfect") if seat == 0 else ("perfect", name), number)
+                reached = grade(match).accuracy(seat)
+                found += [] if reached is None else [reached]
+                bar(number + 1, games, began, f"{slug} {name}")
+            mean = sum(found) / len(found) if found else math.nan
+            spread = math.sqrt(sum((one - mean) ** 2 for one in found)) / max(1, len(found))
+            means.append(f"{mean:.0f} ± {1.96 * spread:.0f}")
+        print(f"| {slug} | {' | '.join(means)} |", flush=True)
 
 
 def mirror(games: int) -> None:
@@ -168,13 +191,15 @@ def agent(path: str) -> None:
 def main() -> None:
     parser = argparse.ArgumentParser(description="figures for docs/solutions.md")
     commands = parser.add_subparsers(dest="command", required=True)
-    for name, games in (("levels", 200), ("mirror", 10_000)):
+    for name, games in (("levels", 200), ("accuracy", 200), ("mirror", 10_000)):
         commands.add_parser(name).add_argument("--games", type=int, default=games)
     commands.add_parser("respond").add_argument("--full", action="store_true")
     commands.add_parser("agent").add_argument("file")
     given = parser.parse_args()
     if given.command == "levels":
         levels(given.games)
+    elif given.command == "accuracy":
+        accuracy(given.games)
     elif given.command == "mirror":
         mirror(given.games)
     elif given.command == "respond":

@@ -85,15 +85,18 @@ class Analysis(NamedTuple):
         """How far from random play towards perfect play, in percent; None: nothing to tell by.
 
         It is 100 * (1 - own regret / a random mover's expected regret over the same choices), so
-        that perfect play has 100 and random play 0 on average over matches. In one match it can
-        be below 0, which is worse than random. Choices between equal moves do not count.
+        that perfect play has 100 and random play about 0 on average over matches. Whoever gave
+        away more than that is as far below 0: -50 is twice as much. Without that bound one early
+        blunder would outweigh many matches. Choices between equal moves do not count.
         """
         own = chance = 0.0
         for move in self.of(player):
             if move.regret is not None and move.random_regret and move.random_regret > NOISE:
                 own += float(move.regret)
                 chance += float(move.random_regret)
-        return 100 * (1 - own / chance) if chance else None
+        if not chance:
+            return None
+        return 100 * (1 - own / chance if own <= chance else chance / own - 1)
 
     def luck(self, player: int) -> Value | None:
         """What chance gave a player; None where a chance event could not be valued."""

@@ -63,6 +63,8 @@ def to_json(found: Position) -> dict[str, Any]:
     }
     if choices and (len(choices) == 2 or solution.approximate):
         data["mix"] = {str(choice.player + 1): dict(choice.mix) for choice in choices}
+    if any(choice.rough for choice in choices):
+        data["rough"] = True  # the mix is a rule of thumb
     if solution.approximate:
         data |= {"approximate": True, "bound": solution.bound}
     return data

@@ -6,10 +6,11 @@ from collections.abc import Sequence
 from typing import Any
 
 from duels.analysis.grade import MISSED_WIN, UNGRADED, VERDICTS, Analysis, Graded, grade
+from duels.core.errors import DuelsError
 from duels.core.match import Match
 from duels.core.show import player_name
 from duels.solve.catalogue import ready
-from duels.solve.solution import Unsolved, Value
+from duels.solve.solution import Value
 
 SPARKS, NO_SPARK = "▁▂▃▄▅▆▇█", "·"
 DIGITS, NO_DIGIT = "0123456789", "?"  # tenths, where only ASCII can be shown
@@ -30,13 +31,11 @@ def summary(match: Match, *, ascii_only: bool = False) -> list[str]:
     Player 1: accuracy 0 %. Costliest: 1 gave away 1.000; 10 was better.
     Player 2: accuracy 100 %.
     """
-    if not ready(match.game):
-        return []
     try:
-        analysis = grade(match)
-    except Unsolved:
-        return []
-    if not analysis.moves:
+        analysis = grade(match) if ready(match.game) else None
+    except DuelsError:  # not solved, or a table that is damaged: no reason to spoil the end
+        analysis = None
+    if analysis is None or not analysis.moves:
         return []
     curve = sparkline(analysis.curve, ascii_only=ascii_only)
     lines = [f"Player 1's expected score  {curve}"]
@@ -99,9 +98,11 @@ def seats(analysis: Analysis) -> str:
     return " against ".join(f"{player_name(p)} ({visible(names[p])})" for p in (0, 1))
 
 
-def text(analysis: Analysis) -> list[str]:
+def text(analysis: Analysis, *, ascii_only: bool = False) -> list[str]:
+    """The whole analysis, a line for each move."""
     lines = [f"{analysis.match.game.title}: {seats(analysis)}", ""]
-    lines += [f"Player 1's expected score  {sparkline(analysis.curve)}", ""]
+    curve = sparkline(analysis.curve, ascii_only=ascii_only)
+    lines += [f"Player 1's expected score  {curve}", ""]
     lines += [f"{'entry':>5}  {'player':<8}  {'move':<18} {'before':>6} {'after':>6} {'regret':>6}"]
     lines += [_row(move) for move in analysis.moves]
     return [*lines, "", *(sums(analysis, player) for player in (0, 1)), *notes(analysis)]
@@ -112,7 +113,10 @@ def notes(analysis: Analysis) -> list[str]:
     lines = []
     if analysis.taken_back:
         lines.append(f"{_moves(analysis.taken_back)} taken back; they are not graded.")
-    if any(analysis.ungraded(player) for player in (0, 1)):
+    verdicts = {move.verdict for move in analysis.moves}
+    if MISSED_WIN in verdicts:
+        lines.append("What it costs to pass by a certain win was not measured.")
+    if UNGRADED in verdicts:
         lines.append(f"Not known: {analysis.solution.missing}.")
     if analysis.solution.caveat is not None:
         lines.append(analysis.solution.caveat)

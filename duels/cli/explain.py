@@ -19,5 +19,5 @@ def explain(terminal: Terminal, given: Namespace) -> int:
         terminal.note(f"Wrote {given.svg}")
         return 0
     for chart in drawn:
-        terminal.say(["", *chart.text()])
+        terminal.say(["", *chart.text(ascii_only=terminal.ascii)])
     return 0

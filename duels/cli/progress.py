@@ -4,8 +4,18 @@ from __future__ import annotations
 
 import sys
 import time
+from typing import TextIO
 
 WIDTH = 30
+
+
+def can_show(text: str, stream: TextIO) -> bool:
+    """Whether a stream's encoding has these characters."""
+    try:
+        text.encode(stream.encoding or "ascii")
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 class ProgressBar:
@@ -18,13 +28,14 @@ class ProgressBar:
 
     def __call__(self, part: float, what: str) -> None:
         passed = time.monotonic() - self._began
+        full, empty, dots = "█░…" if can_show("█░…", sys.stderr) else ("#", "-", "...")
         if not sys.stderr.isatty():
             if not self._shown:
-                print(f"{self.title}…", file=sys.stderr, flush=True)
+                print(f"{self.title}{dots}", file=sys.stderr, flush=True)
             self._shown = True
             return
         left = f"{passed / part * (1 - part):.0f} s left" if part > 0 else ""
-        bar = "█" * round(WIDTH * part) + "░" * (WIDTH - round(WIDTH * part))
+        bar = full * round(WIDTH * part) + empty * (WIDTH - round(WIDTH * part))
         line = f"{self.title} {bar} {what} {left}"
         end = "\n" if part >= 1 else ""
         print(f"\r{line:<79}"[:110], end=end, file=sys.stderr, flush=True)

@@ -29,5 +29,5 @@ def analyse(terminal: Terminal, given: Namespace) -> int:
 
         terminal.say([json.dumps(to_json(analysis), indent=1)])
     elif given.html is None:
-        terminal.say(text(analysis))
+        terminal.say(text(analysis, ascii_only=terminal.ascii))
     return 0

@@ -15,6 +15,7 @@ from html import escape
 from typing import NamedTuple
 
 BAR = 40
+_ASCII = str.maketrans({"█": "#", "→": "->", "↑": "^"})
 FONT = 'font-family="DejaVu Sans,Helvetica,Arial,sans-serif" font-size="13"'
 PALETTE = ("#4c78a8", "#f58518", "#bab0ac", "#54a24b", "#e45756", "#b279a2")
 
@@ -26,14 +27,14 @@ class Bars(NamedTuple):
     values: Mapping[str, float]
     note: str = ""
 
-    def text(self) -> list[str]:
+    def text(self, *, ascii_only: bool = False) -> list[str]:
         top = max(self.values.values()) or 1
         width = max(map(len, self.values))
         rows = [
             f"  {name:<{width}}  {'█' * round(BAR * value / top)} {value:.3f}"
             for name, value in self.values.items()
         ]
-        return [self.title, *rows, *([self.note] if self.note else [])]
+        return _shown([self.title, *rows], self.note, ascii_only)
 
     def svg(self) -> str:
         top = max(self.values.values()) or 1
@@ -64,7 +65,7 @@ class Grid(NamedTuple):
     legend: Mapping[str, str]
     note: str = ""
 
-    def text(self) -> list[str]:
+    def text(self, *, ascii_only: bool = False) -> list[str]:
         width = max(len(c) for row in [self.columns, *self.cells] for c in row) + 1
         side = max(map(len, self.rows))
         lines = [self.title, f"  {self.across} →"]
@@ -73,7 +74,7 @@ class Grid(NamedTuple):
             lines.append(f"  {name:>{side}}" + "".join(f"{cell:>{width}}" for cell in row))
         lines.append(f"  ↑ {self.down}")
         lines += [f"  {mark}  {meaning}" for mark, meaning in self.legend.items()]
-        return [*lines, *([self.note] if self.note else [])]
+        return _shown(lines, self.note, ascii_only)
 
     def svg(self) -> str:
         size = 34
@@ -116,6 +117,11 @@ class Grid(NamedTuple):
 
 
 Chart = Bars | Grid
+
+
+def _shown(lines: list[str], note: str, ascii_only: bool) -> list[str]:
+    lines = [*lines, note] if note else lines
+    return [line.translate(_ASCII) for line in lines] if ascii_only else lines
 
 
 def _page(title: str, drawn: list[str], width: float, height: float, note: str) -> str:

@@ -18,8 +18,12 @@ from math import exp
 from duels.core.game import Move
 from duels.solve.solution import Assessment
 
-# The share of a random player's mean regret that a level gives away.
+# The share of a random player's mean regret that a level gives away. The shares are a choice, made
+# for levels that differ clearly in play; what they come to is in docs/solutions.md.
 LEVELS = {"easy": 0.5, "medium": 0.2, "hard": 0.05}
+ROUNDING = 1e-12  # of values that are floats
+HOTTEST = 1e6  # as good as uniform for regrets up to 1
+STEPS = 60  # halvings of the temperature: more than floats can tell apart
 # What a level takes an unmeasured move to give away: a coin toss where it passes by a win, else a
 # little, since what good play hardly ever chooses is seldom measured.
 WIN_PASSED_BY = 0.5
@@ -27,14 +31,20 @@ UNMEASURED = 0.05
 
 
 def level_mix(choice: Assessment, level: str) -> Mapping[Move, float]:
-    """How likely a level is to choose each move."""
+    """How likely a level is to choose each move.
+
+    Where all moves are equally good nothing can be given away, and any will do; only where all of
+    them lose does a level choose as perfect play does, which holds out longest.
+    """
     regrets = {move: _regret(choice, move) for move in choice.options}
     uniform = sum(regrets.values()) / len(regrets)
-    if uniform < 1e-12:
+    if uniform < ROUNDING:
+        if choice.best == 0:
+            return {move: choice.mix.get(move, 0.0) for move in choice.options}
         return {move: 1 / len(regrets) for move in regrets}
     target = LEVELS[level] * uniform
-    cold, hot = 0.0, 1e6
-    for _ in range(60):
+    cold, hot = 0.0, HOTTEST
+    for _ in range(STEPS):
         middle = (cold + hot) / 2 if hot < 1 else (cold * hot) ** 0.5 if cold else hot / 1000
         mix = softmax(regrets, middle)
         given_away = sum(chance * regrets[move] for move, chance in mix.items())

@@ -119,6 +119,7 @@ class Solution:
         return view.observation
 
     def value(self, state: Any) -> Value:
+        """Player 1's expected score in any state: known at choices, and an average at chance."""
         turn = self.game.turn(state)
         if isinstance(turn, Over):
             return score(turn)
@@ -130,6 +131,7 @@ class Solution:
         return total
 
     def start_value(self) -> Value:
+        """Player 1's expected score before anything has happened."""
         return self.value(self.game.start())
 
     def value_at(self, match: Match, number: int | None = None) -> Value | None:
@@ -142,6 +144,7 @@ class Solution:
         return self.assess_state(self.state(view), view.player)
 
     def assess_state(self, state: Any, player: int) -> Assessment:
+        """What a player's options are worth in a state of which nothing is hidden."""
         turn = self.game.turn(state)
         if isinstance(turn, Chance | Over) or player not in turn.options:
             raise Unsolved(f"it is not Player {player + 1}'s choice")

@@ -23,7 +23,10 @@ class Reader(Protocol):
 
 
 class TableSolution(Solution):
-    """A kind of table says which file it needs, how to read it and how to make it."""
+    """The values of a game from its table, which is found, made and kept, or done without.
+
+    A game's own class says which table it needs, how to read it and how to make it.
+    """
 
     def __init__(self, game: AnyGame, progress: Progress | None = None) -> None:
         super().__init__(game)
@@ -84,13 +87,17 @@ class TableSolution(Solution):
         return Generic(self.game)
 
     def needs(self) -> tuple[AnyGame, str]:
+        """The variant whose table serves this one, and the kind of table."""
         raise NotImplementedError
 
     def states(self) -> int:
+        """About how many states there are to solve."""
         raise NotImplementedError
 
     def read(self, payload: memoryview) -> Reader:
+        """What answers from the payload of the table."""
         raise NotImplementedError
 
     def solve(self, progress: Progress | None) -> Solved:
+        """The payload of the table, found with the compiled solver."""
         raise NotImplementedError

@@ -204,7 +204,8 @@ def pooled(slug: str, players: tuple[str, str], games: int) -> tuple[float, list
 def test_random_play_is_near_zero_and_perfect_play_is_a_hundred(slug: str) -> None:
     share, each = pooled(slug, ("random", "random"), 60)
     assert share == pytest.approx(1, abs=0.2)
-    assert sum(each) / len(each) == pytest.approx(0, abs=20), "it was 97 once"
+    assert sum(each) / len(each) == pytest.approx(0, abs=40), "it was 97 once"
+    assert min(each) >= -100
     share, each = pooled(slug, ("perfect", "random"), 10)
     assert share == 0
     assert set(each) == {100}

@@ -18,9 +18,9 @@ from duels.games import BUILT_IN, load
 from duels.players import make
 
 
-def finished(slug: str, seed: int = 5, players: tuple[str, str] = ("greedy", "random")) -> Match:
-    match = Match(load(slug), seed, players=players)
-    seats = [make(name, stream(seed, player)) for player, name in enumerate(("greedy", "random"))]
+def finished(slug: str, seed: int = 5) -> Match:
+    match = Match(load(slug), seed, players=("greedy", "random"))
+    seats = [make(name, stream(seed, player)) for player, name in enumerate(match.players)]
     while match.result is None:
         for player in match.deciders:
             match.submit(player, answer(seats[player], match.view(player)))
@@ -47,8 +47,20 @@ def test_the_summary_names_the_costliest_move_and_the_better_one() -> None:
     assert "Costliest" not in summary(match)[2]
 
 
-def test_a_summary_of_what_is_not_solved_is_empty() -> None:
-    match = Match(load("cipher-siege", swap="chosen"), seed=1)
+@pytest.mark.parametrize(
+    ("slug", "options"),
+    [
+        ("cipher-siege", {"swap": "chosen"}),  # not solved
+        ("digit-duel", {"digits": 20}),  # too large to be solved
+        ("firewall-breach", {"strength": 150}),  # would take a second or more
+    ],
+)
+def test_a_summary_that_would_take_long_or_is_not_known_is_empty(
+    slug: str, options: dict[str, object]
+) -> None:
+    match = Match(load(slug, **options), seed=1)
+    for player in match.deciders:
+        match.submit(player, match.view(player).options[0])
     match.resign(0)
     assert summary(match) == []
 
@@ -76,7 +88,8 @@ def test_moves_taken_back_are_told_everywhere() -> None:
 
 
 def test_names_that_are_no_text_break_neither_page_nor_json_nor_terminal(tmp_path: Path) -> None:
-    match = finished("firewall-breach", players=("\ud800<script>", "\x1b[31m\x00&"))
+    match = finished("firewall-breach")
+    match.players = ("\ud800<script>", "\x1b[31m\x00&")  # from some other source than a record
     match_page = page(grade(match))
     (tmp_path / "page.html").write_text(match_page, encoding="utf-8")
     assert "<script" not in match_page

@@ -88,6 +88,7 @@ def test_what_is_not_known_of_cipher_siege_is_said(tmp_path: Path) -> None:
     after = [*"1111222", *first, *second]
     data = siege(tmp_path, *after)
     assert data["value"] is None
+    assert data["rough"] is True
     assert "no value" in data["why"]
     assert set(map(str, data["options"]["1"].values())) == {"{'value': None}"}
     text = run(tmp_path, "value cipher --after", *after).out
@@ -172,6 +173,18 @@ def test_long_solving_tells_of_itself_apart_from_the_answer(tmp_path: Path) -> N
     done = run(tmp_path, "value fire --set strength=70 --json")
     assert 0.5 < json.loads(done.out)["value"] < 0.6
     assert done.err == "Solving Firewall Breach…\n"
+
+
+def test_an_ascii_locale_gets_ascii(tmp_path: Path) -> None:
+    plain = {"LC_ALL": "POSIX", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
+    run(tmp_path, "play fire --p1 greedy --p2 random --seed 4 --save game.json")
+    for command in ("explain number-clash", "explain number-wars", "analyse game.json"):
+        done = run(tmp_path, command, **plain)
+        assert done.code == 0
+        assert "?" not in done.out
+        assert done.out.isascii()
+    done = run(tmp_path, "value fire --set strength=70", **plain)
+    assert done.err == "Solving Firewall Breach...\n"
 
 
 def test_solve_on_the_spot(tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from duels.solve.compiled import Array, compiled, np
-from duels.solve.siege.kernel import (
+from duels.solve.siege.codes import (
     CODES,
     FULL,
     SWAP,

@@ -7,7 +7,7 @@ from typing import Any
 
 from duels.games.cipher_siege import CipherSiege
 from duels.solve.compiled import Array, compiled, np
-from duels.solve.siege.kernel import (
+from duels.solve.siege.codes import (
     ATTACK,
     DEFEND,
     PLIES,

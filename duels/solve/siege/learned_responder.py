@@ -22,7 +22,7 @@ from duels.solve.siege.belief import (
     see_reply,
     swap_belief,
 )
-from duels.solve.siege.kernel import (
+from duels.solve.siege.codes import (
     CI_BASE,
     CODES,
     DEFEND,

@@ -1,4 +1,4 @@
-"""Monte Carlo CFR over the information states of `kernel.state_key`.
+"""Monte Carlo CFR over the information states of `codes.state_key`.
 
 One iteration plays one game for each player as the learner. The opponent follows its current
 strategy; the learner's moves are sampled from a slowly changing exploring mix, and at each of its
@@ -17,7 +17,7 @@ from __future__ import annotations
 from typing import Any
 
 from duels.solve.compiled import Array, compiled, np
-from duels.solve.siege.kernel import (
+from duels.solve.siege.codes import (
     ATTACK,
     DEALT,
     DEFEND,

@@ -9,8 +9,8 @@ from typing import Any
 from duels.games.cipher_siege import CipherSiege
 from duels.solve import tables
 from duels.solve.compiled import need_numba
+from duels.solve.siege.codes import check_size
 from duels.solve.siege.evaluate import Evaluator
-from duels.solve.siege.kernel import check_size
 from duels.solve.siege.knowledge import in_turn_order
 from duels.solve.siege.publish import collect, first_player, frozen
 from duels.solve.siege.strategy import KIND, payload_of

@@ -14,7 +14,7 @@ from duels.solve.siege.belief import (
     replies,
     swap_into,
 )
-from duels.solve.siege.kernel import (
+from duels.solve.siege.codes import (
     ATTACK,
     CODES,
     DEFEND,

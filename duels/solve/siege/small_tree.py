@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 from duels.games.cipher_siege import CipherSiege, attack_value
 from duels.solve.compiled import Array, np
-from duels.solve.siege.kernel import ATTACK, DEFEND, SWAP
+from duels.solve.siege.codes import ATTACK, DEFEND, SWAP
 
 Cards = tuple[int, ...]
 Move = tuple[int, Cards]
