@@ -130,7 +130,8 @@ class Asker:
         mix = None
         with suppress(DuelsError):
             if ready(self.match.game):
-                mix = solve(self.match.game).assess(view).mix
+                choice = solve(self.match.game).assess(view)
+                mix = None if choice.rough else choice.mix
         if not mix:
             from duels.core.chance import stream
             from duels.players.ismcts import Ismcts

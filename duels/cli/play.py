@@ -138,7 +138,7 @@ def _analyse(terminal: Terminal, match: Match) -> None:
     from duels.analysis.report import text
 
     try:
-        terminal.say(text(grade(match)))
+        terminal.say(text(grade(match), ascii_only=terminal.ascii))
     except DuelsError as error:
         terminal.say([f"This cannot be analysed: {error}"])
 

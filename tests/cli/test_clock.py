@@ -5,7 +5,6 @@ Limits are short so that the tests are; nothing here says how long a thing may t
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import pytest

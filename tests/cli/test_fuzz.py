@@ -16,10 +16,12 @@ from random import Random
 from typing import Any, NamedTuple
 
 import pytest
+from duels.cli.keeper import Keeper
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from duels.cli.table import Quit, Table
+from duels.cli.asking import Quit
+from duels.cli.table import Table
 from duels.cli.terminal import Terminal
 from duels.core import Decide, Match
 from duels.core.record import dumps, loads

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import re
 import resource
@@ -25,6 +24,7 @@ from tests.terminal_helpers import (
     environment,
     finish,
     read_until,
+    record_at,
     run,
     saved_path,
     start,

@@ -11,7 +11,7 @@ import pytest
 from duels.core import Match
 from duels.core.record import read, save, to_json
 from duels.games import load
-from tests.terminal_helpers import finish, read_until, run, start
+from tests.terminal_helpers import finish, read_until, record_at, run, start
 
 FIREWALL = "play firewall-breach --p2 human --seed 1"
 ACTION = "Choose your action ('attack' or 'bypass'):"

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.terminal_helpers import Finished, run, saved_path
+from tests.terminal_helpers import Finished, record_at, run, saved_path
 
 # With this seed Player 1 acts first with 2, 3, 3 and 5: cipher-siege.txt:146-149.
 SIEGE = "play cipher-siege --p2 human --seed 126764"
