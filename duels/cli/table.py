@@ -11,7 +11,7 @@ from duels.core.errors import DuelsError, IllegalMove, MalformedMove
 from duels.core.game import Outcome, Pick
 from duels.core.match import Match
 from duels.core.show import Step, player_name, read_move
-from duels.players import HUMAN, kind
+from duels.players import HUMAN, class_of
 
 HINT_ROUNDS = 300  # of a search: an answer in a moment
 COMMANDS = "?  hint  undo  resign  save  quit"
@@ -29,7 +29,7 @@ class Table:
     ) -> None:
         self.match, self.terminal, self.save, self.autosave = match, terminal, save, autosave
         self.computers = {
-            player: kind(name)  # seated at their first choice: the first prompt does not wait
+            player: class_of(name)  # seated at their first choice: the first prompt does not wait
             for player, name in enumerate(match.players)
             if name != HUMAN
         }

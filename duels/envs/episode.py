@@ -90,9 +90,10 @@ class Episode:
         game = self.coding.game
         assert self.happened is not None
         history = tuple(game.seen(before, event, player) for before, event in self.happened)
-        options = self.node.turn.options.get(player, ())
+        options = self.node.turn.options[player] if player in self.deciders else ()
         seen = game.observe(self.state, player)
-        return View(game, player, seen, history, options, None, self.entries)
+        sealed = tuple(self._sealed)
+        return View(game, player, seen, history, options, None, self.entries, sealed, self.result)
 
     # What a player may do.
 

@@ -190,11 +190,11 @@ def kind(game: AnyGame) -> Kind:
                 decisions += 1
                 run = 0
         between = max(between, run)
-    return Kind(sealed(game), outcomes > 0, outcomes, dealt, between)
+    return Kind(always_sealed(game), outcomes > 0, outcomes, dealt, between)
 
 
 @lru_cache(maxsize=256)
-def sealed(game: AnyGame) -> bool:
+def always_sealed(game: AnyGame) -> bool:
     """Whether every choice is made by both players at once, as far as random play can tell."""
     randomness = Random(game.slug)
     games = (random_turns(game, randomness) for _ in range(PROBES))
