@@ -18,7 +18,7 @@ from duels.core.match import Match
 from duels.core.show import Step
 from duels.games import find
 from duels.players import HUMAN, NEXT_STRONGEST, STRONGEST, needs_solution, ships_solved
-from duels.players import find as find_player
+from duels.players import full_name as find_player
 
 INTERRUPTED = 128 + signal.SIGINT
 PIPE_CLOSED = 128 + signal.SIGPIPE

@@ -19,16 +19,25 @@ from collections import defaultdict
 from collections.abc import Mapping
 from fractions import Fraction
 from functools import cached_property, lru_cache
-from hashlib import sha256
-from math import lcm
 from operator import index
 from typing import Any
 
-from duels.core.chance import SPAN, draw, holder
 from duels.core.errors import DuelsError, IllegalMove, quote
-from duels.core.game import AnyGame, Chance, Decide, Game, Move, Over
+from duels.core.game import (
+    AnyGame,
+    Chance,
+    Decide,
+    Event,
+    Game,
+    Move,
+    Outcome,
+    Over,
+    Pick,
+    Result,
+)
 from duels.core.show import listed
 from duels.envs.extras import Array, need
+from duels.envs.sampler import Sampler
 
 np: Any = need("numpy", extra="rl")
 
@@ -37,7 +46,6 @@ TOP = int(np.iinfo(NUMBER).max)
 KEPT = 20_000  # turns, sets of options and odds remembered
 WIDE = 1500  # positions at one depth beyond which hardly any comes up twice
 MOST = 30_000  # positions remembered: some tens of megabytes at the most
-LARGEST_WHOLE = 1000  # odds with a larger common denominator are drawn the plain way
 
 ENCODING = ("moves", "features", "encode")  # what a game must say to be played through numbers
 
@@ -66,17 +74,34 @@ class Node:
         """Keep answers from now on: this position will come up again."""
         self._after, self._seen = {}, {}
 
-    def after(self, key: Key, *picks: str) -> Node:
-        """The position after a choice or an outcome; `key` names it more briefly than the picks."""
+    # The referee of the environments: what an event leads to, and whether that is the end. An
+    # `Episode` adds seeded chance, sealed picks and forfeits to it, a `Position` its past.
+
+    def after(self, key: Key) -> Node:
+        """The position after a choice or an outcome."""
         coding, after = self.coding, self._after
         if after is None:
-            return Node(coding, coding.game.play(self.state, *picks), self.depth + 1)
+            return Node(coding, coding.game.play(self.state, *coding.picks(key)), self.depth + 1)
         found = after.get(key)
         if found is None:
-            found = coding.node(coding.game.play(self.state, *picks), self.depth + 1)
+            found = coding.node(coding.game.play(self.state, *coding.picks(key)), self.depth + 1)
             if found._after is not None:
                 after[key] = found
         return found
+
+    def event(self, key: Key) -> Event:
+        """What happens here, in full."""
+        picks, chance = self.coding.picks(key), self.turn.chance
+        if chance is not None:
+            return Outcome(picks[0], chance.by)
+        return Pick(tuple(zip(sorted(self.turn.deciders), picks, strict=True)))
+
+    def result(self, decisions: int, limit: int) -> Result | None:
+        """How a game ends here, when so many decisions have been resolved; None if it goes on."""
+        turn = self.turn
+        if turn.deciders and decisions >= limit:
+            return Result(None, "limit", f"The turn limit of {limit} is reached.")
+        return turn.result
 
     def observation(self, player: int) -> Array:
         """What a player sees, in the order of the features, as an array of the caller's own."""
@@ -99,60 +124,22 @@ class Node:
 class Turn:
     """What happens next, as numbers. Shared by all positions with this turn: not to be changed."""
 
-    __slots__ = ("actions", "chance", "deciders", "masks", "options", "over", "source", "tickets")
+    __slots__ = ("actions", "chance", "deciders", "masks", "options", "result", "sampler", "source")
 
     def __init__(self, coding: Coding, source: Decide | Chance | Over) -> None:
         self.source = source
         self.options = source.options if isinstance(source, Decide) else {}
         self.chance = source if isinstance(source, Chance) else None
-        self.over = source if isinstance(source, Over) else None
+        self.result: Result | None = None
+        if isinstance(source, Over):
+            self.result = Result(source.winner, "rules", source.reason)
         self.deciders = tuple(self.options)
         # By player: which actions are options, ascending, and 1 or 0 for each action there is.
         self.actions: dict[int, list[int]] = {}
         self.masks: dict[int, Array] = {}
         for player, options in self.options.items():
             self.actions[player], self.masks[player] = coding.choices(options)
-        self.tickets = None if self.chance is None else coding.tickets(self.chance.odds)
-
-
-class Tickets:
-    """Odds laid out, from their second use on, so that a draw takes one lookup.
-
-    The outcome is that of `duels.core.chance.draw`: the same function of seed and n.
-    """
-
-    __slots__ = ("_last", "_owners", "_shares", "_used", "odds", "outcomes")
-
-    def __init__(self, odds: Mapping[str, Fraction]) -> None:
-        self.odds = odds
-        self.outcomes = tuple(odds)
-        self._shares: list[tuple[int, float]] | None = None
-        self._used = False
-        self._owners: tuple[str, ...] = ()
-        self._last = 0
-
-    def draw(self, seed: int, n: int) -> str:
-        owners = self._owners
-        if owners:
-            number = int.from_bytes(sha256(b"duels %d %d 0" % (seed, n)).digest(), "big")
-            if number < self._last:
-                return owners[number % len(owners)]
-        elif self._used:
-            self._lay_out()
-        self._used = True
-        return draw(seed, n, self.odds)
-
-    def numbered(self) -> list[tuple[int, float]]:
-        """Each outcome's place in the list, with its probability. Shared: not to be changed."""
-        if self._shares is None:
-            self._shares = [(place, float(odd)) for place, odd in enumerate(self.odds.values())]
-        return self._shares
-
-    def _lay_out(self) -> None:
-        whole = lcm(*(odd.denominator for odd in self.odds.values()))
-        if whole <= LARGEST_WHOLE:
-            self._owners = tuple(holder(ticket, whole, self.odds) for ticket in range(whole))
-            self._last = SPAN - SPAN % whole
+        self.sampler = None if self.chance is None else coding.sampler(self.chance.odds)
 
 
 class Coding:
@@ -172,7 +159,7 @@ class Coding:
         self._alike: dict[Any, Turn] = {}
         self._choices: dict[tuple[Move, ...], tuple[list[int], Array]] = {}
         self.nothing = self.choices(())[1]
-        self._tickets: dict[int, Tickets] = {}
+        self._samplers: dict[int, Sampler] = {}
         self._remembered = 0
         self._wide = sys.maxsize  # the depth from which on nothing is remembered
         self._nodes: defaultdict[int, dict[Any, Node]] = defaultdict(dict)
@@ -191,6 +178,14 @@ class Coding:
     def move(self, action: Any) -> Move:
         """The move an action stands for."""
         return self.moves[self.action(action)]
+
+    def picks(self, key: Key) -> tuple[Move, ...]:
+        """What the rules call what a key names."""
+        if isinstance(key, str):
+            return (key,)
+        if isinstance(key, tuple):
+            return self.moves[key[0]], self.moves[key[1]]
+        return (self.moves[key],)
 
     def turn(self, source: Decide | Chance | Over) -> Turn:
         """A turn as numbers. One that is the same object again is found in `turns`, faster."""
@@ -221,14 +216,14 @@ class Coding:
             found = self._choices[options] = actions, mask
         return found
 
-    def tickets(self, odds: Mapping[str, Fraction]) -> Tickets:
-        """The tickets of odds. Games that give the same object again are served from memory."""
-        found = self._tickets.get(id(odds))
+    def sampler(self, odds: Mapping[str, Fraction]) -> Sampler:
+        """The sampler of odds. Games that give the same object again are served from memory."""
+        found = self._samplers.get(id(odds))
         if found is None:
-            if len(self._tickets) >= KEPT:
-                self._tickets.clear()
-            # Keeping the odds alive in their tickets keeps their id from naming others.
-            found = self._tickets[id(odds)] = Tickets(odds)
+            if len(self._samplers) >= KEPT:
+                self._samplers.clear()
+            # Keeping the odds alive in their sampler keeps their id from naming others.
+            found = self._samplers[id(odds)] = Sampler(odds)
         return found
 
     @cached_property

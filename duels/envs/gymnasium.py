@@ -30,7 +30,7 @@ from duels.envs.naming import env_id
 from duels.envs.render import MODES, Screen
 from duels.games import catalogue, load
 from duels.players import BUILT_IN as PLAYERS
-from duels.players import find, make, needs_solution
+from duels.players import full_name, make, needs_solution
 from duels.solve import solve
 
 gymnasium: Any = need("gymnasium", extra="rl")
@@ -139,7 +139,7 @@ class DuelEnv(gymnasium.Env):  # type: ignore[misc]
 
     def _named(self, opponent: object) -> str:
         """A built-in opponent's name, once it is sure that it can play this variant."""
-        name = find(opponent) if isinstance(opponent, str) else ""
+        name = full_name(opponent) if isinstance(opponent, str) else ""
         if name not in PLAYERS:
             raise UnknownName(
                 f"the opponent is one of {listed(PLAYERS)}, or has a method choose(view); "

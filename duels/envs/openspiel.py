@@ -134,7 +134,7 @@ class SpielState(pyspiel.State):  # type: ignore[misc]
 
     def current_player(self) -> Any:
         position = self.position
-        if position.terminal:
+        if position.result is not None:
             return PLAYER.TERMINAL
         deciders = position.node.turn.deciders
         if len(deciders) == 1:
@@ -142,10 +142,11 @@ class SpielState(pyspiel.State):  # type: ignore[misc]
         return PLAYER.SIMULTANEOUS if deciders else PLAYER.CHANCE
 
     def is_terminal(self) -> bool:
-        return self.position.terminal
+        return self.position.result is not None
 
     def returns(self) -> list[float]:
-        return list(RETURNS[self.position.winner])
+        result = self.position.result
+        return list(RETURNS[None if result is None else result.winner])
 
     def _legal_actions(self, player: int) -> list[int]:
         return self.position.node.turn.actions[player]
@@ -154,24 +155,28 @@ class SpielState(pyspiel.State):  # type: ignore[misc]
     # and back costs more than the answer.
 
     def is_chance_node(self) -> bool:
-        return self.position.node.turn.tickets is not None
+        return self.position.node.turn.sampler is not None
 
     def is_simultaneous_node(self) -> bool:
-        return len(self.position.node.turn.deciders) == 2 and not self.position.terminal
+        return len(self.position.node.turn.deciders) == 2 and self.position.result is None
 
     def legal_actions(self, player: int | None = None) -> list[int]:
         turn = self.position.node.turn
         given = () if player is None else (player,)
-        if self.position.terminal or not turn.deciders or len(turn.deciders) > 1 + len(given):
+        if (
+            self.position.result is not None
+            or not turn.deciders
+            or len(turn.deciders) > 1 + len(given)
+        ):
             found: list[int] = super().legal_actions(*given)
             return found
         return list(turn.actions.get(turn.deciders[0] if player is None else int(player), ()))
 
     def chance_outcomes(self) -> list[tuple[int, float]]:
-        tickets = self.position.node.turn.tickets
-        if tickets is None:
+        sampler = self.position.node.turn.sampler
+        if sampler is None:
             raise IllegalMove("nothing is left to chance here")
-        return list(tickets.numbered())
+        return list(sampler.numbered())
 
     def _action_to_string(self, player: int, action: int) -> str:
         if player == PLAYER.CHANCE:
@@ -179,19 +184,19 @@ class SpielState(pyspiel.State):  # type: ignore[misc]
         return self.position.node.coding.move(action)
 
     def _outcome(self, action: int) -> str:
-        tickets = self.position.node.turn.tickets
-        assert tickets is not None
-        return tickets.outcomes[action]
+        sampler = self.position.node.turn.sampler
+        assert sampler is not None
+        return sampler.outcomes[action]
 
     # What somebody does.
 
     def _apply_action(self, action: int) -> None:
         position = self.position
         turn = position.node.turn
-        if turn.tickets is not None and 0 <= action < len(turn.tickets.outcomes):
-            self.position = position.after(turn.tickets.outcomes[action])
+        if turn.sampler is not None and 0 <= action < len(turn.sampler.outcomes):
+            self.position = position.after(turn.sampler.outcomes[action])
             return
-        if position.terminal or turn.tickets is not None or len(turn.deciders) == 2:
+        if position.result is not None or turn.sampler is not None or len(turn.deciders) == 2:
             raise IllegalMove(f"action {action} cannot be applied: {self._awaited()}")
         move = position.node.coding.move(action)
         if not turn.masks[turn.deciders[0]][action]:
@@ -200,17 +205,17 @@ class SpielState(pyspiel.State):  # type: ignore[misc]
 
     def _awaited(self) -> str:
         """What would have to happen next."""
-        tickets = self.position.node.turn.tickets
-        if self.position.terminal:
+        sampler = self.position.node.turn.sampler
+        if self.position.result is not None:
             return "the game is over"
-        if tickets is None:
+        if sampler is None:
             return "both players choose at once, with apply_actions"
-        return f"chance has the outcomes 0 to {len(tickets.outcomes) - 1}"
+        return f"chance has the outcomes 0 to {len(sampler.outcomes) - 1}"
 
     def _apply_actions(self, actions: list[int]) -> None:
         position = self.position
         coding, masks = position.node.coding, position.node.turn.masks
-        if position.terminal or len(masks) != 2:
+        if position.result is not None or len(masks) != 2:
             raise IllegalMove(f"actions {actions} cannot be applied: no choice of both is awaited")
         one, two = map(coding.action, actions)
         if not (masks[0][one] and masks[1][two]):
@@ -230,9 +235,9 @@ class SpielState(pyspiel.State):  # type: ignore[misc]
             elif isinstance(key, int):
                 state.apply_action(key)
             else:
-                tickets = state.position.node.turn.tickets
-                assert tickets is not None
-                state.apply_action(tickets.outcomes.index(key))
+                chance = state.position.node.turn.sampler
+                assert chance is not None
+                state.apply_action(chance.outcomes.index(key))
         return state
 
     def __str__(self) -> str:

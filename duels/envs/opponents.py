@@ -13,7 +13,7 @@ from duels.core.show import listed
 from duels.envs.extras import Array
 from duels.envs.kernels import np
 from duels.envs.kernels.batch import Batch
-from duels.players import BUILT_IN, find, kind, make
+from duels.players import BUILT_IN, class_of, full_name, make
 from duels.players.opponent import Mixed
 from duels.solve import solve
 
@@ -22,10 +22,10 @@ REMEMBERED = 200_000  # mixes
 
 def able(game: AnyGame) -> list[str]:
     """The opponents that need no history."""
-    kinds = {name: kind(name) for name in BUILT_IN}
+    classes = {name: class_of(name) for name in BUILT_IN}
     return [
         name
-        for name, found in kinds.items()
+        for name, found in classes.items()
         if not found.needs_history and not (game.private and found.needs_solution)
     ]
 
@@ -33,7 +33,7 @@ def able(game: AnyGame) -> list[str]:
 def known(game: AnyGame, opponent: str) -> str:
     """The full name of an opponent who can play this game in a batch."""
     try:
-        found = find(opponent)
+        found = full_name(opponent)
     except UnknownName as error:
         raise OptionError(f"{error}; or give a policy") from None
     if found not in able(game):

@@ -28,7 +28,7 @@ from duels.envs.coding import NUMBER, TOP, coding, np
 from duels.envs.episode import ILLEGAL, Episode
 from duels.envs.extras import need, whole
 from duels.envs.naming import env_id, loaded
-from duels.envs.position import sealed
+from duels.envs.position import always_sealed
 from duels.envs.render import MODES, Screen
 from duels.games import load
 
@@ -179,7 +179,7 @@ class parallel_env(_Duel, pettingzoo.ParallelEnv):  # type: ignore[misc]  # noqa
     def __init__(self, game: str | AnyGame, **settings: Any) -> None:
         super().__init__(game, **settings)
         self.metadata["is_parallelizable"] = True
-        if not sealed(self.game):
+        if not always_sealed(self.game):
             raise DuelsError(f"in {self.game.slug} players take turns: use env, not parallel_env")
 
     def reset(
@@ -278,7 +278,7 @@ def register() -> None:
     """
     for slug, game in loaded():
         places = {"aec": "duels.envs.pettingzoo:env"}
-        if sealed(game):
+        if always_sealed(game):
             places["parallel"] = "duels.envs.pettingzoo:parallel_env"
         for api, place in places.items():
             if env_id(slug) not in getattr(pettingzoo, f"{api}_registry"):

@@ -35,10 +35,9 @@ class Position:
         "before",
         "decisions",
         "key",
-        "length",
         "limit",
         "node",
-        "terminal",
+        "result",
     )
 
     def __init__(self, node: Node, limit: int, before: Position | None, key: Key) -> None:
@@ -46,41 +45,21 @@ class Position:
         self.limit = limit
         self.before = before
         self.key = key
-        if before is None:
-            self.decisions = self.length = 0
-        else:
-            self.length = before.length + 1
+        self.decisions: int = 0
+        if before is not None:
             self.decisions = before.decisions + (not isinstance(key, str))
-        turn = node.turn
-        self.terminal = self.decisions >= limit if turn.deciders else turn.over is not None
+        self.result = node.result(self.decisions, limit)
         self._seen: dict[int | None, Event] | None = None
         self._texts: dict[int | None, str] | None = None
 
     def after(self, key: Key) -> Position:
         """The position after an action, a sealed pair of them, or a chance outcome."""
-        if isinstance(key, str):
-            node = self.node.after(key, key)
-        else:
-            moves = self.node.coding.moves
-            picks = (moves[key],) if isinstance(key, int) else (moves[key[0]], moves[key[1]])
-            node = self.node.after(key, *picks)
-        return Position(node, self.limit, self, key)
-
-    @property
-    def winner(self) -> int | None:
-        return None if self.node.turn.over is None else self.node.turn.over.winner
+        return Position(self.node.after(key), self.limit, self, key)
 
     def event(self) -> tuple[Any, Event]:
         """What happened last, and the state it happened in."""
         assert self.before is not None
-        node, key = self.before.node, self.key
-        if isinstance(key, str):
-            assert node.turn.chance is not None
-            return node.state, Outcome(key, node.turn.chance.by)
-        keys = key if isinstance(key, tuple) else (key,)
-        moves = node.coding.moves
-        players = sorted(node.turn.deciders)
-        return node.state, Pick(tuple((p, moves[k]) for p, k in zip(players, keys, strict=True)))
+        return self.before.node.state, self.before.node.event(self.key)
 
     def seen(self, viewer: int | None) -> Event:
         """What happened last, as a viewer saw it."""
@@ -211,11 +190,11 @@ def kind(game: AnyGame) -> Kind:
                 decisions += 1
                 run = 0
         between = max(between, run)
-    return Kind(sealed(game), outcomes > 0, outcomes, dealt, between)
+    return Kind(always_sealed(game), outcomes > 0, outcomes, dealt, between)
 
 
 @lru_cache(maxsize=256)
-def sealed(game: AnyGame) -> bool:
+def always_sealed(game: AnyGame) -> bool:
     """Whether every choice is made by both players at once, as far as random play can tell."""
     randomness = Random(game.slug)
     games = (random_turns(game, randomness) for _ in range(PROBES))

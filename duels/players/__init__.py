@@ -49,7 +49,7 @@ NEXT_STRONGEST = "ismcts"  # where a variant is not solved
 HUMAN = "human"
 
 
-def find(name: str) -> str:
+def full_name(name: str) -> str:
     """The full name of an opponent or `human`, from it or from an unambiguous beginning."""
     wanted = name.lower()
     known = [HUMAN, *BUILT_IN]
@@ -61,24 +61,24 @@ def find(name: str) -> str:
     return fits[0]
 
 
-def kind(name: str) -> type[Opponent]:
+def class_of(name: str) -> type[Opponent]:
     """The class of an opponent, which says what it needs."""
-    found = find(name)
+    found = full_name(name)
     if found == HUMAN:
         raise UnknownName("a human chooses at a keyboard, not through a program")
-    module, _, kind = BUILT_IN[found].place.partition(":")
-    made: type[Opponent] = getattr(import_module(module), kind)
+    module, _, attribute = BUILT_IN[found].place.partition(":")
+    made: type[Opponent] = getattr(import_module(module), attribute)
     return made
 
 
 def make(name: str, stream: str) -> Opponent:
     """An opponent with randomness of its own: `duels.core.chance.stream` of a seed and a seat."""
-    return kind(name)(stream)
+    return class_of(name)(stream)
 
 
 def needs_solution(*names: str) -> bool:
     """Whether any of these players plays only games that are solved."""
-    return any(name in BUILT_IN and kind(name).needs_solution for name in names)
+    return any(name in BUILT_IN and class_of(name).needs_solution for name in names)
 
 
 def ships_solved(game: AnyGame) -> bool:

@@ -33,7 +33,11 @@ def play(game: AnyGame, seed: int, turn_limit: int = 500) -> tuple[Match, Any]:
             assert isinstance(match.turn, Decide)
             options = match.turn.options[player]
             if len(match.events) < 20 or len(match.events) % 50 == 0:  # views are long later on
-                assert episode.view(player) == match.view(player)
+                view = episode.view(player)
+                assert view._replace(sealed=()) == match.view(player)._replace(sealed=())
+                assert view.sealed == tuple(
+                    p for p in match.turn.options if p not in match.deciders
+                )
             actions = episode.mask(player).nonzero()[0].tolist()
             assert sorted(episode.coding.moves[a] for a in actions) == sorted(options)
             move = randomness.choice(options)
@@ -100,6 +104,19 @@ def test_nobody_picks_out_of_turn() -> None:
     sealed.pick(0, 0)
     with pytest.raises(ValueError, match="Player 1"):
         sealed.pick(0, 1)
+
+
+def test_a_view_has_options_only_where_a_pick_is_awaited() -> None:
+    episode = episodes.Episode(coding.coding(load("number-clash", points=1)), seed=1, keep=True)
+    episode.pick(0, 4)
+    assert episode.view(0).options == ()
+    assert len(episode.view(1).options) == 10
+    assert episode.view(1).sealed == episode.view(0).sealed == (0,)
+    episode.pick(1, 0)
+    for player in (0, 1):
+        view = episode.view(player)
+        assert (view.options, view.sealed) == ((), ())
+        assert view.result == episode.result is not None
 
 
 @pytest.mark.parametrize("game", VARIANTS, ids=name)

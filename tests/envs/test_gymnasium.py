@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import copy
 import importlib
 import pickle
@@ -15,7 +16,7 @@ from duels.core.chance import stream
 from duels.core.errors import DuelsError, IllegalMove, OptionError, UnknownName
 from duels.core.game import AnyGame, Pick
 from duels.core.match import Match
-from duels.core.player import View
+from duels.core.player import Player, View
 from duels.games import BUILT_IN, load
 from duels.players import make
 from duels.solve import Unsolved
@@ -225,6 +226,29 @@ def test_an_opponent_may_be_any_player(slug: str) -> None:
         over = terminated or truncated
     picks = [event for _, event in env.unwrapped.episode.happened if isinstance(event, Pick)]
     assert picks
+
+
+class Awaited(Player):
+    """Another, which answers when it is awaited."""
+
+    async def choose(self, view: View) -> str:
+        await asyncio.sleep(0)
+        return view.options[-1]
+
+
+@pytest.mark.parametrize("slug", BUILT_IN)
+def test_an_opponent_may_be_asynchronous(slug: str) -> None:
+    def played(opponent: object) -> list[Any]:
+        env = gymnasium.make(IDS[slug], opponent=opponent, seat=1, turn_limit=30)
+        _, info = env.reset(seed=4)
+        over = False
+        while not over:
+            _, _, terminated, truncated, info = env.step(int(info["action_mask"].argmax()))
+            over = terminated or truncated
+        happened: list[Any] = env.unwrapped.episode.happened
+        return happened
+
+    assert played(Awaited()) == played(Last())
 
 
 @pytest.mark.parametrize("nobody", [None, 5, b"greedy"])

@@ -31,7 +31,7 @@ with warnings.catch_warnings():
     api: Any = importlib.import_module("pettingzoo.test.api_test")
 
 ALL = pytest.mark.parametrize("game", VARIANTS, ids=name)
-SEALED = [game for game in VARIANTS if positions.sealed(game)]
+SEALED = [game for game in VARIANTS if positions.always_sealed(game)]
 IDS = {"ids": name}
 
 
@@ -104,7 +104,7 @@ def test_two_games_an_agent_cannot_tell_apart_look_the_same(game: AnyGame) -> No
     env, randomness, different = zoo.env(game), Random(name(game)), 0
     for seat, agent in enumerate(zoo.AGENTS * 3):
         true = other = positions.begin(env.unwrapped.coding, limit=12)
-        while not true.terminal:
+        while true.result is None:
             event = positions.any_event(true.node.turn.source, randomness)
             true = true.after(positions.key_of(env.unwrapped.coding, event))
             fits = list(alike(game, other.node.state, true.seen(seat % 2), seat % 2))

@@ -16,7 +16,7 @@ from duels.core.match import Match
 from duels.core.player import Player, View, answer, answer_async
 from duels.games import BUILT_IN as GAMES
 from duels.games import load
-from duels.players import BUILT_IN, kind, make, needs_solution
+from duels.players import BUILT_IN, class_of, make, needs_solution
 from duels.players.ismcts import Ismcts
 from duels.players.opponent import Mixed
 
@@ -27,7 +27,7 @@ ROOT = Path(__file__).parents[2]
 def test_an_opponent_is_a_player_and_says_what_it_needs(name: str) -> None:
     made = make(name, stream(1, 0))
     assert isinstance(made, Player)
-    assert type(made) is kind(name)
+    assert type(made) is class_of(name)
     assert made.needs_solution == needs_solution(name) == ("optimal" in type(made).__module__)
     assert made.needs_history == (name == "ismcts")
 
@@ -35,7 +35,7 @@ def test_an_opponent_is_a_player_and_says_what_it_needs(name: str) -> None:
 def test_nobody_else_needs_a_solution() -> None:
     assert not needs_solution("human", "somebody from an old record", "random")
     with pytest.raises(UnknownName, match="a human chooses at a keyboard"):
-        kind("human")
+        class_of("human")
 
 
 @pytest.mark.parametrize("name", BUILT_IN)

@@ -11,7 +11,7 @@ from duels.core.match import Match
 from duels.core.record import dumps, loads
 from duels.games import BUILT_IN as GAMES
 from duels.games import load
-from duels.players import BUILT_IN, find, make
+from duels.players import BUILT_IN, full_name, make
 from duels.players.ismcts import Ismcts
 from duels.players.opponent import Opponent
 from tests.variants import VARIANTS, name
@@ -82,12 +82,12 @@ def test_opponents_do_not_share_their_randomness_with_the_dice() -> None:
 
 
 def test_names_are_found_by_their_beginning() -> None:
-    assert find("GREEDY") == find("gr") == "greedy"
+    assert full_name("GREEDY") == full_name("gr") == "greedy"
     for wrong in ("", "perfection", "r2"):
         with pytest.raises(UnknownName, match="there are human, random, greedy"):
-            find(wrong)
+            full_name(wrong)
     with pytest.raises(UnknownName, match="could be human or hard"):
-        find("h")
+        full_name("h")
 
 
 def test_perfect_wins_what_is_won() -> None:

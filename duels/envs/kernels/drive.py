@@ -1,7 +1,9 @@
 """The loops over a batch, the same for all games: each is compiled once for each kernel.
 
 What a single game leaves open is settled here, once: an action that is not legal forfeits, the turn
-limit truncates, and a game that has ended begins anew in the same step.
+limit truncates, and a game that has ended begins anew in the same step. It is said a second time
+because compiled code cannot ask `duels.envs.coding.Node`, which plays a few hundred times slower
+(docs/envs/vector.md); the tests hold the two together.
 """
 
 from __future__ import annotations
