@@ -26,7 +26,7 @@ sys.path.insert(0, str(Path(__file__).parent.parent))
 
 from duels.core.game import Decide
 from duels.games import load
-from duels.solve import digit_duel, kernels, number_clash
+from duels.solve import compiled, digit_duel, number_clash
 from duels.solve.matrix import solve_matrix
 
 HERE = Path(__file__).parent
@@ -79,7 +79,7 @@ def clash(fast: bool) -> None:
     game = load("number-clash", numbers=numbers)
     print(f"Number Clash, all states, numbers={numbers}")
     compiling = seconds(lambda: number_clash.solve(load("number-clash", numbers=3)))
-    solve_layers = importlib.import_module("duels.solve.kernels.number_clash").solve_layers
+    solve_layers = importlib.import_module("duels.solve.compiled.number_clash").solve_layers
     with tempfile.TemporaryDirectory() as folder:
         programs = compiled_programs(folder)
         times: dict[str, list[float]] = {name: [] for name in ["kernel", *programs]}
@@ -133,11 +133,11 @@ def matrices(count: int) -> list[Rows]:
 
 def kernel_matrices(games: list[Rows]) -> float:
     """Time per game within one compiled loop, as the solves run it; no game comes twice."""
-    kernel = importlib.import_module("duels.solve.kernels.matrix")
-    stack = kernels.np.array(games)
+    kernel = importlib.import_module("duels.solve.compiled.matrix")
+    stack = compiled.np.array(games)
     solve = kernel.solve
 
-    @kernels.compiled
+    @compiled.compiled
     def loop(stack: Any, room: Any, table: Any, mix: Any, label: Any) -> float:
         worst = 0.0
         for at in range(len(stack)):
@@ -162,7 +162,7 @@ def matrix(fast: bool) -> None:
     print("\nOne 10x10 matrix game, random payoffs, value and both mixes, checked")
     games = matrices(500 if fast else 10_000)
     ours = None
-    if kernels.have_numba():
+    if compiled.have_numba():
         ours = min(kernel_matrices(games) for _ in range(3))
         line("numba kernel", ours)
     games = games[:200]
@@ -215,9 +215,9 @@ def goofspiel(fast: bool) -> None:
 def moves(fast: bool) -> None:
     print("\nOne perfect move on a bare Python, table open")
     game = load("number-clash")
-    table = number_clash.find(game)
+    table = number_clash.stored_values(game)
     assert table is not None
-    open_first = seconds(lambda: number_clash.find(game))
+    open_first = seconds(lambda: number_clash.stored_values(game))
     state = game.play(game.start(), "7", "8")
     count = 200 if fast else 2000
     line("Number Clash, opening the table", open_first)
@@ -240,7 +240,7 @@ def moves(fast: bool) -> None:
         for digit in turn.options[0]:
             fresh.value(other.play(other.start(), digit))
 
-    found = digit_duel.find(other)
+    found = digit_duel.stored_values(other)
     assert found is not None
     duel_payload = found.payload
     line("Digit Duel, all nine opening attacks", min(map(seconds, [attack] * 10)), "", "goal: 1 ms")
@@ -250,13 +250,13 @@ def main() -> None:
     parser = argparse.ArgumentParser(description="time the solvers")
     parser.add_argument("--fast", action="store_true", help="a smoke run at small sizes")
     fast = parser.parse_args().fast
-    if kernels.have_numba():
+    if compiled.have_numba():
         clash(fast)
         duel(fast)
     else:
         print("The kernels are skipped: they need the extra duels[solve].")
     matrix(fast)
-    if kernels.have_numba():
+    if compiled.have_numba():
         goofspiel(fast)
     moves(fast)
 

@@ -25,13 +25,13 @@ sys.path.insert(0, str(Path(__file__).parent.parent))
 
 from duels.games.cipher_siege import CipherSiege
 from duels.solve import tables
-from duels.solve.kernels import need_numba, np
+from duels.solve.compiled import need_numba, np
 from duels.solve.siege.headtohead import GREEDY, ISMCTS, NAMES, RANDOM, contest_score
 from duels.solve.siege.kernel import Store, Tables
+from duels.solve.siege.learned_responder import Responder, estimate, face, plant_leak
 from duels.solve.siege.mccfr import new_scratch, new_states
 from duels.solve.siege.publish import first_player, frozen
 from duels.solve.siege.rebuild import rebuild
-from duels.solve.siege.respond import Responder, estimate, face, plant_leak
 from duels.solve.siege.small_exact import Exact
 from duels.solve.siege.strategy import KIND, UNKNOWN, Strategy
 from duels.solve.siege.train import Trainer
@@ -50,7 +50,7 @@ def note(what: str) -> None:
 
 
 def open_shipped() -> tuple[tables.Table, Strategy]:
-    table = tables.find(CipherSiege(), KIND)
+    table = tables.find_table(CipherSiege(), KIND)
     assert table is not None, "the table of the default rules ships with the package"
     return table, Strategy(table.payload)
 

@@ -19,22 +19,24 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parent.parent))
 
+from duels.core.chance import stream
 from duels.core.game import AnyGame, Pick
 from duels.core.match import Match
+from duels.core.player import answer
 from duels.games import BUILT_IN, load
 from duels.games.firewall_breach import State
 from duels.players import make
 from duels.solve import solve
+from duels.solve.best_response import Response
 from duels.solve.levels import LEVELS
-from duels.solve.respond import Response
 
 
 def play(slug: str, players: tuple[str, str], seed: int) -> Match:
     match = Match(load(slug), seed, players=players)
-    seats = [make(name, seed, player) for player, name in enumerate(players)]
+    seats = [make(name, stream(seed, player)) for player, name in enumerate(players)]
     while match.result is None:
         for player in match.deciders:
-            match.submit(player, seats[player].choose(match.view(player)))
+            match.submit(player, answer(seats[player], match.view(player)))
     return match
 
 
@@ -75,8 +77,10 @@ def levels(games: int) -> None:
                     moves = dict(entry.moves) if isinstance(entry, Pick) else {}
                     if seat in moves:
                         choice = solve(match.game).assess(match.view_before(event, seat))
-                        regret += float(choice.regret(moves[seat]))
-                        choices += 1
+                        lost = choice.regret(moves[seat])
+                        if lost is not None:
+                            regret += float(lost)
+                            choices += 1
                 bar(number + 1, games, began, f"{slug} {level}")
             half = games // 2
             print(
@@ -150,7 +154,7 @@ def agent(path: str) -> None:
                 strength = (own, other) if player == 0 else (other, own)
                 state = State(strength, player)
                 choice = solution.assess_state(state, player)
-                regret = sum(p * float(choice.regret(m)) for m, p in policy(state).items())
+                regret = sum(p * float(choice.regret(m) or 0) for m, p in policy(state).items())
                 found.append((regret, own, other, policy(state)["attack"], next(iter(choice.mix))))
         mean = sum(regret for regret, *_ in found) / len(found)
         print(f"  mean regret over all 100 positions {mean:.4f}; the worst:")

@@ -5,17 +5,19 @@ from __future__ import annotations
 from argparse import Namespace
 
 from duels.cli.files import write
+from duels.cli.progress import ProgressBar
 from duels.cli.terminal import Terminal
 from duels.games import find
-from duels.solve.pictures import pictures
+from duels.solve.charts import charts
 
 
 def explain(terminal: Terminal, given: Namespace) -> int:
-    drawn = pictures(find(given.game)())
+    game = find(given.game)()
+    drawn = charts(game, ProgressBar(f"Solving {game.title}"))
     if given.svg is not None:
         write(given.svg, drawn[0].svg())
         terminal.note(f"Wrote {given.svg}")
         return 0
-    for picture in drawn:
-        terminal.say(["", *picture.text()])
+    for chart in drawn:
+        terminal.say(["", *chart.text()])
     return 0

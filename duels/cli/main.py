@@ -14,6 +14,7 @@ from duels.cli.terminal import Terminal, drop_output, program
 from duels.core.errors import DuelsError, OptionError, UnknownName
 
 USAGE_ERROR = 2
+REQUIRED = None  # for `nargs`: exactly one argument
 
 # Where each command is: a function of the terminal and the parsed arguments.
 COMMANDS = {
@@ -34,7 +35,8 @@ def main(arguments: list[str] | None = None) -> int:
     """Run one command; the exit status is 0, 1 for failure, 2 for misuse, 128+n for signal n."""
     _open_streams()
     given = _parser().parse_args(arguments)
-    terminal = Terminal(0, sys.stdout, sys.stderr, plain=getattr(given, "plain", False))
+    plain, fast = (getattr(given, name, False) for name in ("plain", "fast"))
+    terminal = Terminal(0, sys.stdout, sys.stderr, plain=plain, fast=fast)
     module, _, name = COMMANDS[given.command].partition(":")
     try:
         status: int = getattr(import_module(module), name)(terminal, given)
@@ -60,8 +62,9 @@ def _open_streams() -> None:
             os.open(os.devnull, os.O_RDWR)
     sys.stdout = sys.stdout or os.fdopen(1, "w")
     sys.stderr = sys.stderr or os.fdopen(2, "w")
-    if isinstance(sys.stdout, TextIOWrapper):
-        sys.stdout.reconfigure(errors="replace")
+    for stream in (sys.stdin, sys.stdout, sys.stderr):
+        if isinstance(stream, TextIOWrapper):
+            stream.reconfigure(errors="replace")
 
 
 class Parser(argparse.ArgumentParser):
@@ -80,12 +83,12 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--version", action="version", version=f"duels {__version__}")
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", prog=parser.prog)
 
-    def command(name: str, about: str, *, game: bool = False, file: bool = False) -> Any:
+    def command(name: str, about: str, *, game: bool = False, file: str | None = "") -> Any:
         made = commands.add_parser(name, help=about, description=about[0].upper() + about[1:] + ".")
         if game:
             made.add_argument("game", metavar="GAME", help="its name or the beginning of it")
-        if file:
-            made.add_argument("file", metavar="FILE", help="a record")
+        if file != "":
+            made.add_argument("file", metavar="FILE", nargs=file, help="a record")
         return made
 
     def options(made: Any) -> None:
@@ -97,6 +100,18 @@ def _parser() -> argparse.ArgumentParser:
     def plain(made: Any) -> None:
         made.add_argument("--plain", action="store_true", help="no colour, no drawing")
 
+    def table(made: Any) -> None:
+        made.add_argument("--fast", action="store_true", help="computers move without a pause")
+        made.add_argument(
+            "--no-secrets", dest="secrets", action="store_false",
+            help="two people at one keyboard play with open hands",
+        )  # fmt: skip
+
+    def reveal(made: Any) -> None:
+        made.add_argument(
+            "--reveal", action="store_true", help="show hidden hands of an unfinished match"
+        )
+
     def json(made: Any, about: str = "for programs") -> None:
         made.add_argument("--json", action="store_true", help=about)
 
@@ -107,22 +122,32 @@ def _parser() -> argparse.ArgumentParser:
     play.add_argument("--seed", type=_seed, metavar="N", help="for the same dice and draws again")
     options(play)
     play.add_argument("--time-limit", type=_seconds, metavar="SECONDS", help="for each choice")
+    play.add_argument("--time-budget", type=_seconds, metavar="SECONDS", help="for the whole match")
+    play.add_argument(
+        "--increment", type=_seconds, metavar="SECONDS", help="added to the budget for each choice"
+    )
     play.add_argument("--save", metavar="FILE", help="keep the record of the match there")
+    table(play)
     plain(play)
 
-    resume = command("resume", "go on with a match that was left", file=True)
+    resume = command(
+        "resume", "go on with a match that was left; without FILE, list them", file="?"
+    )
+    table(resume)
     plain(resume)
 
     json(command("games", "list the games"), "for programs, with every option")
-    command("rules", "the rules of a game", game=True)
+    rules = command("rules", "the rules of a game", game=True)
+    options(rules)
 
-    replay = command("replay", "see a recorded match again", file=True)
+    replay = command("replay", "see a recorded match again", file=REQUIRED)
     replay.add_argument(
-        "--view", choices=("table", "1", "2", "spectator"), default="table",
+        "--view", choices=("table", "1", "2", "spectator"),
         help="whose eyes: each mover's (table), one player's or a spectator's",
     )  # fmt: skip
     replay.add_argument("--print", action="store_true", help="all at once, without stepping")
     json(replay, "the checked record, for programs")
+    reveal(replay)
     plain(replay)
 
     value = command("value", "what a position is worth, and each option in it", game=True)
@@ -133,8 +158,9 @@ def _parser() -> argparse.ArgumentParser:
     )  # fmt: skip
     json(value)
 
-    analyse = command("analyse", "grade every move of a recorded match", file=True)
+    analyse = command("analyse", "grade every move of a recorded match", file=REQUIRED)
     analyse.add_argument("--html", metavar="FILE", help="write a page instead")
+    reveal(analyse)
     json(analyse)
 
     explain = command("explain", "what perfect play looks like, as a picture", game=True)

@@ -2,24 +2,28 @@
 
 from __future__ import annotations
 
-import os
 import signal
 from argparse import Namespace
 from types import FrameType
 
-from duels.cli.table import Quit, Table
+from duels.cli.asking import Quit, ask_step
+from duels.cli.keeper import Keeper
+from duels.cli.table import Table
 from duels.cli.terminal import Terminal, drop_output, program
 from duels.core.chance import first_player, new_seed
-from duels.core.errors import DuelsError, RecordError
+from duels.core.clock import TimeControl
+from duels.core.errors import DuelsError, OptionError, RecordError
 from duels.core.game import AnyGame
 from duels.core.match import Match
-from duels.core.show import Step, read_move
+from duels.core.show import Step
 from duels.games import find
-from duels.players import HUMAN, NEED_SOLUTION, NEXT_STRONGEST, STRONGEST, ships_solved
+from duels.players import HUMAN, NEXT_STRONGEST, STRONGEST, needs_solution, ships_solved
 from duels.players import find as find_player
 
 INTERRUPTED = 128 + signal.SIGINT
 PIPE_CLOSED = 128 + signal.SIGPIPE
+SIGNALS = (signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)
+NO_CLOCK = TimeControl()
 
 
 class Stopped(BaseException):
@@ -33,53 +37,48 @@ def _stop(number: int, frame: FrameType | None) -> None:
     raise Stopped(number)
 
 
-class Keeper:
-    """Keeps a match safe: in the file the user named, or in the state directory when needed."""
-
-    def __init__(self, path: str | None) -> None:
-        self.path = None if path is None else os.path.expanduser(path)
-
-    def save(self, match: Match) -> str:
-        from duels.cli.files import new_path, save_to
-
-        if self.path is None:
-            self.path = new_path(match)
-        save_to(match, self.path)
-        return self.path
-
-
 def play_matches(
     terminal: Terminal,
     game: AnyGame,
     players: tuple[str, str],
-    seed: int | None,
-    time_limit: float | None,
-    save: str | None,
+    seed: int | None = None,
+    time_control: TimeControl = NO_CLOCK,
+    save: str | None = None,
+    secrets: bool = True,
 ) -> int:
     """Play, and on a terminal offer rematches with the seats swapped."""
-    if save is not None:
-        from duels.cli.files import check_target
-
-        check_target(save)
+    check_secrets(terminal, game, players, secrets)
+    keeper = Keeper(save, terminal.note)
     while True:
         number = new_seed() if seed is None else seed
-        match = Match(game, number, players=players, time_limit=time_limit)
-        status = sit_down(terminal, match, Keeper(save))
+        match = Match(game, number, players=players, time_control=time_control)
+        status = sit_down(terminal, match, keeper, secrets)
         if status is not None:
             return status
-        if not (terminal.interactive and HUMAN in players and _rematch(terminal)):
+        if not (terminal.interactive and HUMAN in players and _rematch(terminal, match)):
             return 0
         # A rematch is a new match: other dice, and the finished record stays where it is.
-        players, seed, save = (players[1], players[0]), None, None
+        players, seed, keeper = (players[1], players[0]), None, keeper.next()
         terminal.say([""])
 
 
-def sit_down(terminal: Terminal, match: Match, keeper: Keeper) -> int | None:
+def check_secrets(
+    terminal: Terminal, game: AnyGame, players: tuple[str, str], secrets: bool
+) -> None:
+    """Refuse secret hands for two people in front of a screen that keeps what it has shown."""
+    together = terminal.interactive and players == (HUMAN, HUMAN)
+    if secrets and together and game.private and not terminal.clearable:
+        raise OptionError(
+            "hands cannot be kept secret here, as this screen cannot be cleared; play on a "
+            "terminal of its own, or with open hands: --no-secrets"
+        )
+
+
+def sit_down(terminal: Terminal, match: Match, keeper: Keeper, secrets: bool = True) -> int | None:
     """Play one match to its end; an exit status if it was left before."""
-    usual = {number: signal.signal(number, _stop) for number in (signal.SIGTERM, signal.SIGHUP)}
-    table = Table(match, terminal, keeper.save, autosave=keeper.path is not None)
+    usual = {number: signal.signal(number, _stop) for number in SIGNALS}
     try:
-        table.run()
+        Table(match, terminal, keeper, secrets).run()
         return None
     except Quit:
         status, why = 0, "Left the game."
@@ -98,33 +97,50 @@ def sit_down(terminal: Terminal, match: Match, keeper: Keeper) -> int | None:
     finally:
         for number, handler in usual.items():
             signal.signal(number, handler)
+    return _leave(terminal, match, keeper, status, why)
+
+
+def _leave(terminal: Terminal, match: Match, keeper: Keeper, status: int, why: str) -> int:
+    """Keep a match that was left, and say how to go on; its clocks wait meanwhile."""
     from shlex import quote
 
-    path = keeper.save(match)
-    terminal.note(f"{why} The game is saved; continue with: {program()} resume {quote(path)}")
+    if match.time_control and match.result is None:
+        match.pause()
+    try:
+        path = keeper.leave(match)
+    except RecordError as error:
+        from duels.core.record import dumps
+
+        terminal.note(f"{why} {error}. This is its record; keep it in a file:\n{dumps(match)}")
+        return status or 1
+    if match.result is not None:
+        terminal.note(f"{why} The game was over; its record: {quote(path)}")
+    else:
+        go_on = f"{program()} resume {quote(path)}"
+        terminal.note(f"{why} The game is saved; continue with: {go_on}")
     return status
 
 
-def _rematch(terminal: Terminal) -> bool:
-    step = Step("Rematch with seats swapped? (yes or no):", ("yes", "no"))
+def _rematch(terminal: Terminal, match: Match) -> bool:
+    step = Step(
+        "Rematch with seats swapped? (yes, no or analyse):", ("yes", "no", "analyse")
+    )  # fmt: skip
     try:
-        return ask_step(terminal, step) == "yes"
+        while (answer := ask_step(terminal, step)) == "analyse":
+            _analyse(terminal, match)
+        return answer == "yes"
     except (EOFError, KeyboardInterrupt, Quit):
         return False
 
 
-def ask_step(terminal: Terminal, step: Step, default: str = "") -> str:
-    """The answer to one question; asked again until it makes sense."""
-    while True:
-        text = terminal.ask(step.prompt)
-        if not text and default:
-            return default
-        if text.lower() in ("quit", "exit"):
-            raise Quit
-        try:
-            return read_move(lambda so_far: None if so_far else step, text)[0]
-        except DuelsError as error:
-            terminal.say([str(error)])
+def _analyse(terminal: Terminal, match: Match) -> None:
+    from duels.analysis.grade import grade
+    from duels.analysis.report import text
+
+    try:
+        terminal.say(text(grade(match)))
+    except DuelsError as error:
+        terminal.say([f"This cannot be analysed: {error}"])
 
 
 def play(terminal: Terminal, given: Namespace) -> int:
@@ -137,11 +153,13 @@ def play(terminal: Terminal, given: Namespace) -> int:
     elif given.first is not None:
         options["first"] = given.first
     game = find(given.game)(**options)
+    control = TimeControl(given.time_limit, given.time_budget, given.increment or 0.0)
+    control.check()
     one = find_player(given.p1) if given.p1 else HUMAN
     two = find_player(given.p2) if given.p2 else _strongest(terminal, game)
-    if {one, two} & set(NEED_SOLUTION):
+    if needs_solution(one, two):
         prepare(game)
-    return play_matches(terminal, game, (one, two), seed, given.time_limit, given.save)
+    return play_matches(terminal, game, (one, two), seed, control, given.save, given.secrets)
 
 
 def prepare(game: AnyGame) -> None:
@@ -169,12 +187,32 @@ def resume(terminal: Terminal, given: Namespace) -> int:
     from duels.cli.files import read_from
 
     path = given.file
+    if path is None:
+        return _list_unfinished(terminal)
     match = read_from(path)
-    if set(match.players) & set(NEED_SOLUTION):
+    if needs_solution(*match.players):
         prepare(match.game)
     if match.seed is None:
         raise RecordError(f"{path}: this match has no seed of its own, so it cannot go on here")
     if match.result is not None:
         raise RecordError(f"{path}: this match is over; see it with: {program()} replay {path}")
-    status = sit_down(terminal, match, Keeper(path))
+    for name in match.players:
+        find_player(name)
+    check_secrets(terminal, match.game, match.players, given.secrets)
+    status = sit_down(terminal, match, Keeper(path, terminal.note), given.secrets)
     return 0 if status is None else status
+
+
+def _list_unfinished(terminal: Terminal) -> int:
+    """What can be resumed, newest first."""
+    from shlex import quote
+
+    from duels.cli.files import unfinished
+
+    found = unfinished()
+    if not found:
+        terminal.say(["There is no unfinished match. Start one with: " + f"{program()} play GAME"])
+        return 0
+    for kept in found:
+        terminal.say([kept.line, f"  {program()} resume {quote(kept.path)}"])
+    return 0

@@ -1,70 +1,108 @@
-"""Colour, bars and cards, for terminals that show them."""
+"""Colour, bars and cards, for terminals that show them.
+
+>>> from duels.core.show import Meter
+>>> drawn([Meter("Life", 5, 10, owner=0)], width=80, colour=False, ascii_only=True)
+['  Player 1  ##########..........   5']
+"""
 
 from __future__ import annotations
 
-from duels.core.show import Die, Hand, Meter, Part, Pile, Score, Sealed, Tokens
+from duels.core.show import (
+    BAD,
+    GOOD,
+    HEADING,
+    RESULT,
+    Die,
+    Hand,
+    Item,
+    Meter,
+    Part,
+    Pile,
+    Score,
+    Sealed,
+    Tokens,
+    part_line,
+    player_name,
+    tone,
+)
 
 RESET = "\x1b[0m"
 BOLD, DIM = "\x1b[1m", "\x1b[2m"
 RED, GREEN, YELLOW, CYAN = "\x1b[31m", "\x1b[32m", "\x1b[33m", "\x1b[36m"
-BAR = 20  # characters of a full meter
-
-STYLES = (  # the first whose mark is in a line gives its style
-    ("successful!", GREEN),
-    ("failed!", RED),
-    ("Invalid move!", RED),
-    ("Underdog", YELLOW + BOLD),
-    ("wins", GREEN + BOLD),
-    ("Wins!", GREEN + BOLD),
-    ("---", BOLD + CYAN),
-    ("===", BOLD + CYAN),
-    ("'s Turn:", BOLD + CYAN),
-    ("[Game Start]", BOLD),
-)
+BAR = 20  # characters of a full meter, on a screen wide enough
+TONES = {HEADING: BOLD + CYAN, GOOD: GREEN, BAD: RED, RESULT: BOLD + YELLOW}
 
 
 def paint(line: str) -> str:
-    for mark, style in STYLES:
-        if mark in line:
-            return f"{style}{line}{RESET}"
-    return f"{BOLD}{CYAN}{line}{RESET}" if line.startswith("Round ") else line
+    """A line in the colour of its tone."""
+    style = TONES.get(tone(line), "")
+    return f"{style}{line}{RESET}" if style else line
 
 
-def drawn(parts: list[Part]) -> list[str]:
-    """The table, a line for each part; parts of one label share a line."""
+def piles(parts: list[Part]) -> list[str]:
+    """The parts of a table that no line of a game's text tells, as plain lines."""
+    return [part_line(part) for part in parts if isinstance(part, Pile)]
+
+
+def drawn(parts: list[Part], width: int, *, colour: bool, ascii_only: bool) -> list[str]:
+    """The table, a line for each player and each common part, no wider than the screen allows."""
     rows: dict[str, list[str]] = {}
+    pen = Pen(width, colour, ascii_only)
     for part in parts:
-        rows.setdefault(part.label, []).append(_shown(part))
-    width = max(map(len, rows))
+        name = (
+            part.label if part.owner is None or isinstance(part, Die) else player_name(part.owner)
+        )
+        rows.setdefault(name, []).append(pen.part(part))
+    side = max(map(len, rows), default=0)
     return [
-        f"  {DIM}{label:<{width}}{RESET}  {'   '.join(filter(None, shown))}"
-        for label, shown in rows.items()
+        f"  {pen.dim(f'{name:<{side}}')}  {'   '.join(filter(None, shown))}"
+        for name, shown in rows.items()
         if any(shown)
     ]
 
 
-def _shown(part: Part) -> str:
-    match part:
-        case Meter(_, value, top):
-            return _bar(value, top)
-        case Tokens(_, free, spent):
-            tokens = [(n, f"{BOLD}{n}{RESET}") for n in free]
-            tokens += [(n, f"{DIM}{'·' * len(str(n))}{RESET}") for n in spent]
-            return " ".join(text for _, text in sorted(tokens))
-        case Hand(_, cards, hidden):
-            return " ".join([f"{BOLD}[{card}]{RESET}" for card in cards] + ["[░]"] * hidden)
-        case Pile(_, size, cards):
-            shown = f"{DIM} {' '.join(map(str, cards))}{RESET}" if cards else ""
-            return f"{size}{shown}"
-        case Die(_, face):
-            return f"[{face}]"
-        case Score(_, points, goal):
-            return f"{YELLOW}{'●' * points}{RESET}{DIM}{'○' * (goal - points)}{RESET}"
-        case Sealed():
-            return ""
+class Pen:
+    """Draws parts in colour or without, in Unicode or ASCII."""
 
+    def __init__(self, width: int, colour: bool, ascii_only: bool) -> None:
+        self._colour = colour
+        self._full, self._empty, self._point, self._ring, self._gone, self._back = (
+            "#.*o-?" if ascii_only else "█░●○·░"
+        )
+        self._bar = max(5, min(BAR, width - 30))
 
-def _bar(value: int, top: int) -> str:
-    full = max(0, min(BAR, -(-value * BAR // top)))
-    colour = GREEN if 2 * value > top else YELLOW if 4 * value > top else RED
-    return f"{colour}{'█' * full}{RESET}{DIM}{'░' * (BAR - full)}{RESET} {value:>3}"
+    def part(self, part: Part) -> str:
+        match part:
+            case Meter(_, value, top):
+                return self._meter(value, top)
+            case Tokens(_, items):
+                return " ".join(self._token(item) for item in items)
+            case Hand(_, cards, hidden):
+                known = [self._styled(BOLD, f"[{card.face}]") for card in cards]
+                return " ".join(known + [f"[{self._back}]"] * hidden)
+            case Pile(_, size, cards):
+                return f"{size}" + self.dim("".join(f" {card.face}" for card in cards))
+            case Die(_, face, owner):
+                return f"[{face}]" + ("" if owner is None else self.dim(f" {player_name(owner)}"))
+            case Score(_, points, goal):
+                left = self.dim(self._ring * max(0, goal - points))
+                return self._styled(YELLOW, self._point * points) + left
+            case Sealed(_, placed):
+                return self._styled(BOLD, "[sealed]") if placed else ""
+
+    def dim(self, text: str) -> str:
+        return self._styled(DIM, text)
+
+    def _styled(self, style: str, text: str) -> str:
+        return f"{style}{text}{RESET}" if self._colour and text else text
+
+    def _token(self, item: Item) -> str:
+        if item.spent:
+            return self.dim(self._gone * len(item.face))
+        return self._styled(BOLD, item.face)
+
+    def _meter(self, value: int, top: int) -> str:
+        full = max(0, min(self._bar, -(-value * self._bar // top)))
+        colour = GREEN if 2 * value > top else YELLOW if 4 * value > top else RED
+        bar = self._styled(colour, self._full * full)
+        return f"{bar}{self.dim(self._empty * (self._bar - full))} {value:>3}"

@@ -1,118 +1,152 @@
-"""A match at the terminal: who sits where, what each is shown, and asking the humans."""
+"""A match at the terminal: who sits where, what each is shown, whose turn it is at the keyboard."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from contextlib import suppress
-
-from duels.cli.terminal import Terminal, TimeUp
-from duels.core.errors import DuelsError, IllegalMove, MalformedMove
+from duels.cli.asking import Asker, Quit
+from duels.cli.keeper import Keeper
+from duels.cli.terminal import Terminal
+from duels.core import narrator
+from duels.core.chance import stream
 from duels.core.game import Outcome, Pick
 from duels.core.match import Match
-from duels.core.player import Player
-from duels.core.show import Step, player_name, read_move
-from duels.players import HUMAN, make
-
-HINT_ROUNDS = 300  # of a search: an answer in a moment
-COMMANDS = "?  hint  undo  resign  save  quit"
-
-
-class Quit(Exception):
-    """The player leaves; the match can be resumed."""
+from duels.core.player import Player, answer
+from duels.core.show import ON_TABLE, Lines, Shared, listed, player_name, tone
+from duels.core.views import table_of
+from duels.players import BUILT_IN, HUMAN, make
 
 
 class Table:
     """Plays one match through a terminal."""
 
     def __init__(
-        self, match: Match, terminal: Terminal, save: Callable[[Match], str], autosave: bool
+        self, match: Match, terminal: Terminal, keeper: Keeper, secrets: bool = True
     ) -> None:
-        self.match, self.terminal, self.save, self.autosave = match, terminal, save, autosave
-        self.computers: dict[int, Player] = {
-            player: make(name, match.seed, player)
-            for player, name in enumerate(match.players)
-            if name != HUMAN
-        }
-        self.humans = [player for player in (0, 1) if player not in self.computers]
+        self.match, self.terminal, self.keeper = match, terminal, keeper
+        self.humans = [player for player in (0, 1) if match.players[player] == HUMAN]
+        self._computers: dict[int, Player] = {}  # made when first needed: the prompt does not wait
+        self._asker = Asker(match, terminal, keeper, self.humans)
+        together = len(self.humans) == 2 and terminal.interactive
+        self._hands_over = together and match.game.private and secrets
         self._told = 0  # events already told
         self._facing: int | None = None  # who looks at the screen, where hands are secret
         self._read = [0, 0]  # events each player was told, where hands are secret
 
-    def viewer(self, player: int | None) -> int | None:
-        """Whose eyes the text is for: at a shared keyboard, those of the player in question."""
-        if len(self.humans) == 1:
-            return self.humans[0]
-        return player if self.humans else None
+    def eyes(self, player: int | None) -> int | None:
+        """Who reads what concerns a player: a lone human everything, at a shared keyboard the
+        player in question. A transcript, and a shared screen, call players by their names."""
+        viewer = self.humans[0] if len(self.humans) == 1 else player if self.humans else None
+        if viewer is None or (len(self.humans) == 1 and self.terminal.interactive):
+            return viewer
+        return Shared(viewer)
 
     # Playing
 
     def run(self) -> None:
         """Play to the end. Whatever interrupts leaves the match as the last event left it."""
-        match, game = self.match, self.match.game
-        if self.autosave:
-            self.save(match)  # a place that does not work is told before the game begins
+        match = self.match
+        self.keeper.begin(match)  # a place that does not work is told before the game begins
+        self._introduce()
         if any(isinstance(entry, Pick) for entry in match.events):
             self._tell_again()
         else:
-            self.terminal.say(game.opening(game.observe(match.state, self.viewer(None))))
+            self._say(narrator.opening(match, self.eyes).lines)
+        for player in match.deciders:  # time away from the table is not charged
+            match.start_clock(player)
         self._tell_new()
         while match.result is None:
             self._turn()
-            if self.autosave:
-                self.save(match)
+            self.keeper.keep(match)
             self._tell_new()
-        seen = game.observe(match.state, self.viewer(None))
-        self.terminal.say(game.ending(seen, match.result))
+        self._say(narrator.ending(match, self.eyes).lines)
+        if self.terminal.interactive and self.humans:
+            from duels.analysis import summary
+
+            self._say(["", *summary(match, ascii_only=self.terminal.ascii)])
+
+    def _introduce(self) -> None:
+        """Which options are in force, and on a terminal who sits where and what can be typed."""
+        match, lines = self.match, []
+        if self.terminal.interactive and self.humans:
+            lines = [f"{match.game.title}. {self._seats()}"]
+            if match.time_control:
+                lines.append(_spoken(match.time_control))
+        if changed := match.game.differing():
+            lines.append(f"Options: {listed(f'{name}={value}' for name, value in changed.items())}")
+        if self.terminal.interactive and self.humans:
+            lines += ["Type ? for the rules, hint for advice, quit to leave.", ""]
+        self._say(lines)
+
+    def _seats(self) -> str:
+        if len(self.humans) == 2:
+            return "Player 1 and Player 2 share this keyboard."
+        own, other = self.humans[0], 1 - self.humans[0]
+        name = self.match.players[other]
+        about = f" ({BUILT_IN[name].about})" if name in BUILT_IN else ""
+        return f"You are {player_name(own)}; {player_name(other)} is {name}{about}."
 
     def _turn(self) -> None:
-        match, game = self.match, self.match.game
+        match = self.match
         deciders = match.deciders
-        viewer = self.viewer(deciders[0] if len(deciders) == 1 else None)
-        self._hand_over(viewer)
-        seen = game.observe(match.state, viewer)
-        self.terminal.say(game.status(seen, viewer))
-        if any(player in self.humans for player in deciders):
-            self.terminal.draw(game.table(seen, viewer))
-        sealed = len(deciders) > 1
+        for passage in narrator.status(match, len(match.events), self.eyes):
+            self._hand_over(passage.viewer)
+            self._say(passage.lines)
+            if any(player in self.humans for player in deciders):
+                self.terminal.draw(table_of(match.view(passage.viewer)))
         for player in sorted(deciders, key=lambda player: player in self.humans):
-            computer = self.computers.get(player)
-            if computer is not None:
-                match.submit(player, computer.choose(match.view(player)))
-            elif not self._ask(player, sealed) or match.result is not None:
+            if player not in self.humans:
+                self._computer_chooses(player, alone=len(deciders) == 1)
+            elif not self._asker.ask(player, sealed=len(deciders) > 1):
+                self._tell_again()
                 return
+            elif match.result is not None:
+                return
+
+    def _computer_chooses(self, player: int, alone: bool) -> None:
+        match = self.match
+        if player not in self._computers:
+            self._computers[player] = make(match.players[player], stream(match.seed or 0, player))
+        if alone:
+            self.terminal.pace()
+        match.start_clock(player)
+        moment = len(match.events)
+        move = answer(self._computers[player], match.view(player))
+        if self.humans:  # it has budgeted; a slow machine is not held against it
+            match.start_clock(player)
+        match.submit(player, move, at=moment)
+
+    # Telling
+
+    def _say(self, lines: Lines) -> None:
+        """Lines on the screen, without those that say what the drawn table shows."""
+        drawn = self.terminal.drawing and bool(self.humans)
+        self.terminal.say(line for line in lines if not (drawn and tone(line) == ON_TABLE))
 
     def _tell_new(self) -> None:
         for number in range(self._told, len(self.match.events)):
             self._told = number + 1
-            entry = self.match.events[number]
-            player: int | None = None
-            if isinstance(entry, Outcome):
-                player = entry.by
-            elif isinstance(entry, Pick) and len(entry.moves) == 1:
-                player = entry.moves[0][0]
-            self._tell(number, self.viewer(player))
+            self._tell(number)
 
-    def _tell(self, number: int, viewer: int | None) -> None:
-        before, event, after = self.match.shown(number, viewer)
-        if event is not None:
-            lines = self.match.game.tell(before, event, after, viewer)
-            if lines:
-                self._hand_over(viewer, upto=number)
-            self.terminal.say(lines)
+    def _tell(self, number: int) -> None:
+        passage = narrator.tell(self.match, number, self.eyes)
+        if passage.lines:
+            self._hand_over(passage.viewer, upto=number)
+        self._say(passage.lines)
 
     def _tell_again(self) -> None:
         """After a resume or an undo, tell only what chance has brought since the last pick."""
         self._told = len(self.match.events)
         self._read = [self._told, self._told]
-        for number in self.match.latest_outcomes():
-            outcome = self.match.events[number]
-            assert isinstance(outcome, Outcome)
-            self._tell(number, self.viewer(outcome.by))
+        latest: list[int] = []
+        for number in reversed(self.match.line):
+            if not isinstance(self.match.events[number], Outcome):
+                break
+            latest.insert(0, number)
+        for number in latest:
+            self._tell(number)
 
     def _hand_over(self, viewer: int | None, upto: int | None = None) -> None:
         """Between two humans with secrets: clear one's cards away before the other looks."""
-        shared = self.match.game.private and len(self.humans) == 2 and self.terminal.interactive
-        if not shared or viewer is None or viewer == self._facing:
+        if not self._hands_over or viewer is None or viewer == self._facing:
             return
         terminal, name = self.terminal, player_name(viewer)
         upto = self._told if upto is None else upto
@@ -121,140 +155,29 @@ class Table:
             self._wait(f"\nPress Enter to clear the screen for {name}.")
         self._facing = viewer
         terminal.clear()
-        self._wait(f"{name}, take the keyboard and press Enter.")
+        # A key of one's own, asked for after everything typed before is thrown away, so that no
+        # Enter too many shows a hand to the wrong person.
+        prompt = f"{name}, take the keyboard and type {viewer + 1}:"
+        while self._wait(prompt) != str(viewer + 1):
+            pass
         terminal.clear()
         for number in range(self._read[viewer], upto):
-            before, event, after = self.match.shown(number, viewer)
-            if event is not None:
-                terminal.say(self.match.game.tell(before, event, after, viewer))
+            self._say(narrator.tell(self.match, number, lambda player: viewer).lines)
         self.match.start_clock(viewer)
 
-    def _wait(self, prompt: str) -> None:
-        if self.terminal.ask(prompt).lower() in ("quit", "exit"):
+    def _wait(self, prompt: str) -> str:
+        self.terminal.forget_typing()
+        text = self.terminal.ask(prompt)
+        if text.lower() in ("quit", "exit"):
             raise Quit
+        return text
 
-    # Asking a human
 
-    def _ask(self, player: int, sealed: bool) -> bool:
-        """Get a player's pick into the match; False if the turn has to be shown anew."""
-        match, game = self.match, self.match.game
-        seen = game.observe(match.state, player)
-        if sealed:
-            match.start_clock(player)
-
-        def ask(so_far: str) -> Step | None:
-            return game.ask(seen, player, so_far)
-
-        so_far, step = "", ask("")
-        while step is not None:
-            try:
-                left = match.remaining(player)
-                text = self.terminal.ask(step.prompt, secret=sealed, seconds=left)
-            except TimeUp:
-                match.time_out(player)
-                return True
-            if text.lower() in ("back", "cancel") and so_far:
-                so_far, step = "", ask("")
-                continue
-            command = self._command(text, player, step)
-            if command is not None:
-                if command == "again":
-                    continue
-                return command == "done"
-            try:
-                so_far, step = self._read_move(ask, text, so_far)
-            except (MalformedMove, IllegalMove) as error:
-                self.terminal.say([self._refusal(error, sealed)])
-        match.submit(player, so_far)
-        return True
-
-    def _read_move(
-        self, ask: Callable[[str], Step | None], text: str, so_far: str
-    ) -> tuple[str, Step | None]:
-        """An answer to this step, or else a whole new move from its first word."""
-        try:
-            return read_move(ask, text, so_far)
-        except DuelsError:
-            if so_far:
-                with suppress(DuelsError):
-                    return read_move(ask, text)
-            raise
-
-    def _refusal(self, error: Exception, sealed: bool) -> str:
-        """Why the input was refused; a sealed choice is not repeated on the screen."""
-        if sealed and isinstance(error, MalformedMove):
-            return "That is not possible. Choose one of your available numbers."
-        return str(error)
-
-    def _command(self, text: str, player: int, step: Step) -> str | None:
-        """Obey a word that is not a move: "again" asks anew, "done" and "turn" end the asking."""
-        word, _, rest = text.partition(" ")
-        word = word.lower()
-        if word in step.choices or (rest and word != "save"):
-            return None
-        if word in ("?", "help", "rules"):
-            from duels.cli.show_rules import rules_text
-
-            commands = f"You can also type: {COMMANDS}"
-            self.terminal.say([*rules_text(type(self.match.game)), "", commands])
-        elif word == "hint":
-            self.terminal.say([self._hint(player)])
-        elif word == "undo":
-            return self._undo(player)
-        elif word == "resign":
-            self.match.resign(player)
-            return "done"
-        elif word == "save":
-            self._save(rest.strip())
-        elif word in ("quit", "exit"):
-            raise Quit
-        else:
-            return None
-        return "again"
-
-    def _hint(self, player: int) -> str:
-        """What perfect play would choose; where that is not known, what a search finds."""
-        from duels.solve.catalogue import ready, solve
-
-        view = self.match.view(player)
-        mix = None
-        with suppress(DuelsError):
-            if ready(self.match.game):
-                mix = solve(self.match.game).assess(view).mix
-        if mix is None:
-            from duels.players.ismcts import Ismcts
-
-            advice = Ismcts(self.match.seed or 0, player, HINT_ROUNDS).choose(view)
-            return f"Hint: a short search chooses {advice}."
-        likely = sorted(mix, key=lambda move: -mix[move])[:4]
-        if len(mix) == 1:
-            return f"Hint: perfect play chooses {likely[0]}."
-        shown = ", ".join(f"{move} ({100 * mix[move]:.0f} %)" for move in likely)
-        return f"Hint: perfect play chooses {shown}."
-
-    def _undo(self, player: int) -> str:
-        if len(self.humans) == 2:
-            self.terminal.say(["Undo is for games against the computer."])
-            return "again"
-        try:
-            self.match.undo(player)
-        except IllegalMove as error:
-            self.terminal.say([str(error)])
-            return "again"
-        self.terminal.say(["Your last move is taken back."])
-        self._tell_again()
-        return "turn"
-
-    def _save(self, path: str) -> None:
-        try:
-            if path:
-                from duels.cli.files import check_target, save_to
-
-                check_target(path, self.match)
-                save_to(self.match, path)
-            else:
-                path = self.save(self.match)
-        except DuelsError as error:
-            self.terminal.say([str(error)])
-        else:
-            self.terminal.note(f"Saved in {path}")
+def _spoken(control: tuple[float | None, float | None, float]) -> str:
+    limit, budget, increment = control
+    words = [] if limit is None else [f"{limit:g} s for each choice"]
+    if budget is not None:
+        words.append(
+            f"{budget:g} s for the match" + (f" + {increment:g} s a choice" * (increment > 0))
+        )
+    return f"Time: {', '.join(words)}."

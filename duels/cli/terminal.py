@@ -7,32 +7,42 @@ transcript reads as it would on a screen.
 from __future__ import annotations
 
 import os
-import select
 import sys
 import time
 from collections.abc import Iterable
 from typing import TextIO
 
+from duels.cli.keyboard import Keyboard
 from duels.core.show import Part
 
-LONGEST = 1000  # characters of a line that are looked at
 CLEAR = "\x1b[2J\x1b[3J\x1b[H"
-
-
-class TimeUp(Exception):
-    """The player's time ran out while input was awaited."""
+PACE = 0.6  # seconds before a computer's move, on a screen
 
 
 class Terminal:
     """Reads from a file descriptor, so that waiting can be limited; writes to a stream."""
 
-    def __init__(self, keyboard: int, out: TextIO, err: TextIO, plain: bool = False) -> None:
+    def __init__(
+        self, keyboard: int, out: TextIO, err: TextIO, plain: bool = False, fast: bool = False
+    ) -> None:
+        screen, kind = out.isatty(), os.environ.get("TERM", "dumb")
         self.interactive = os.isatty(keyboard)
-        bare = plain or bool(os.environ.get("NO_COLOR")) or os.environ.get("TERM") == "dumb"
-        self.fancy = out.isatty() and not bare
-        self._keyboard, self._out, self._err = keyboard, out, err
-        self._buffer = b""
+        self.clearable = screen and kind != "dumb"
+        self.drawing = self.clearable and not plain
+        self.colour = self.drawing and not os.environ.get("NO_COLOR")
+        self.ascii = not _encodes(out, "█░●○·▁")
+        self.paced = self.drawing and self.interactive and not fast
+        self._keyboard = Keyboard(keyboard, out, editing=self.interactive and self.clearable)
+        self._out, self._err = out, err
         self._blank = True  # after a blank line or at the top, where no other is wanted
+
+    @property
+    def width(self) -> int:
+        """Columns of the screen; 80 where there is none."""
+        try:
+            return os.get_terminal_size(self._out.fileno()).columns or 80
+        except (OSError, ValueError):
+            return 80
 
     # Writing
 
@@ -45,18 +55,26 @@ class Terminal:
         self._out.flush()
 
     def _painted(self, line: str) -> str:
-        if not self.fancy:
+        if not self.colour:
             return line
         from duels.cli.style import paint
 
         return paint(line)
 
     def draw(self, parts: list[Part]) -> None:
-        """The table, on screens that can show it."""
-        if self.fancy and parts:
-            from duels.cli.style import drawn
+        """The table; where nothing is drawn, only what no line of text tells."""
+        from duels.cli.style import drawn, piles
 
-            self._out.write("\n".join(drawn(parts)) + "\n")
+        if self.drawing:
+            self.say(drawn(parts, self.width, colour=self.colour, ascii_only=self.ascii))
+        else:
+            self.say(piles(parts))
+
+    def pace(self) -> None:
+        """Give people time to see that a computer moves."""
+        if self.paced:
+            self._out.flush()
+            time.sleep(PACE)
 
     def note(self, text: str) -> None:
         """Something about the program, not the game: kept out of the transcript."""
@@ -69,9 +87,8 @@ class Terminal:
 
     def clear(self) -> None:
         """Leave nothing of the page to see, nor to scroll back to."""
-        dumb = os.environ.get("TERM", "dumb") == "dumb"
-        if self._out.isatty():
-            self._out.write("\n" * 100 if dumb else CLEAR)
+        if self.clearable:
+            self._out.write(CLEAR)
             self._out.flush()
         self._blank = True
 
@@ -82,7 +99,8 @@ class Terminal:
         self._blank = False
         prompt += " " if self.interactive else ""
         try:
-            text = self._secretly(prompt, seconds) if secret else self._line(prompt, seconds)
+            counting = self.drawing and self.interactive
+            text = self._keyboard.read(prompt, secret=secret, seconds=seconds, counting=counting)
         except BaseException:
             try:
                 self._out.write("\n")
@@ -95,50 +113,17 @@ class Terminal:
             self._out.write(shown + "\n")
         return text
 
-    def _secretly(self, prompt: str, seconds: float | None) -> str:
-        """Read without showing what is typed, from before the prompt appears."""
-        if not self.interactive:
-            return self._line(prompt, seconds)
-        import termios
+    def forget_typing(self) -> None:
+        """What was typed before somebody else takes the keyboard is not meant for them."""
+        self._keyboard.forget()
 
-        usual = termios.tcgetattr(self._keyboard)
-        silent = termios.tcgetattr(self._keyboard)
-        silent[3] &= ~termios.ECHO
-        try:
-            termios.tcsetattr(self._keyboard, termios.TCSADRAIN, silent)
-            text = self._line(prompt, seconds)
-            self._out.write("\n")
-            return text
-        finally:
-            termios.tcsetattr(self._keyboard, termios.TCSADRAIN, usual)
 
-    def _line(self, prompt: str, seconds: float | None) -> str:
-        self._out.write(prompt)
-        self._out.flush()
-        until = None if seconds is None else time.monotonic() + seconds
-        while b"\n" not in self._buffer:
-            left = None if until is None else max(0.0, until - time.monotonic())
-            if not select.select([self._keyboard], [], [], left)[0]:
-                self._forget_typing()
-                raise TimeUp
-            more = os.read(self._keyboard, 65536)
-            if not more:
-                if not self._buffer:
-                    raise EOFError
-                more = b"\n"
-            # An endless line is cut, so that it cannot fill the memory.
-            line, end, rest = more.partition(b"\n")
-            self._buffer = (self._buffer + line)[: 4 * LONGEST] + end + rest
-        line, _, self._buffer = self._buffer.partition(b"\n")
-        return line.decode("utf-8", "replace").strip()[:LONGEST]
-
-    def _forget_typing(self) -> None:
-        """What was half typed belongs to a turn that is over."""
-        self._buffer = b""
-        if self.interactive:
-            import termios
-
-            termios.tcflush(self._keyboard, termios.TCIFLUSH)
+def _encodes(out: TextIO, text: str) -> bool:
+    try:
+        text.encode(out.encoding or "ascii")
+    except (UnicodeError, LookupError):
+        return False
+    return True
 
 
 def drop_output(stream: TextIO | None = None) -> None:

@@ -3,92 +3,20 @@
 from __future__ import annotations
 
 from argparse import Namespace
-from fractions import Fraction
-from typing import Any
 
+from duels.analysis.position import followed, position, text, to_json
+from duels.cli.progress import ProgressBar
 from duels.cli.terminal import Terminal
-from duels.core.errors import DuelsError, IllegalMove
-from duels.core.game import AnyGame, Chance, Outcome, Pick
-from duels.core.match import Match
-from duels.core.show import player_name
 from duels.games import find
-from duels.solve import Assessment, Value, solve
 
 
 def value(terminal: Terminal, given: Namespace) -> int:
     game = find(given.game)(**dict(given.set))
-    match = followed(game, given.after)
-    solution = solve(game)
-    choices = [solution.assess(match.view(player)) for player in match.deciders]
-    worth = choices[0].value if choices else solution.value_now(match)
+    found = position(followed(game, given.after), ProgressBar(f"Solving {game.title}"))
     if given.json:
         import json
 
-        terminal.say([json.dumps(_json(worth, choices), indent=1)])
+        terminal.say([json.dumps(to_json(found), indent=1)])
     else:
-        terminal.say(_text(worth, choices))
+        terminal.say(text(found))
     return 0
-
-
-def followed(game: AnyGame, after: list[str]) -> Match:
-    """The match after a record's picks in order, chance outcomes included; sealed pairs as 7/8."""
-    match = Match(game)
-    for number, word in enumerate(after, 1):
-        try:
-            _follow(match, " ".join(word.lower().split()))
-        except DuelsError as error:
-            raise IllegalMove(f"pick {number}: {error}") from None
-    return match
-
-
-def _follow(match: Match, word: str) -> None:
-    if isinstance(match.turn, Chance):
-        match.enact(Outcome(word))
-        return
-    if match.result is not None:
-        raise IllegalMove("the game is over")
-    picks = word.split("/") if len(match.deciders) == 2 else [word]
-    if len(picks) != len(match.deciders):
-        raise IllegalMove("both players choose here: write the pair as 7/8")
-    match.enact(Pick(tuple(zip(match.deciders, picks, strict=True))))
-
-
-def _number(value: Value) -> dict[str, Any]:
-    if isinstance(value, Fraction | int):
-        return {"value": float(value), "exact": str(value)}
-    return {"value": value}
-
-
-def _json(value: Value, choices: list[Assessment]) -> dict[str, Any]:
-    data: dict[str, Any] = {"to_move": [choice.player + 1 for choice in choices], **_number(value)}
-    data["options"] = {
-        str(choice.player + 1): {m: _number(v) for m, v in choice.options.items()}
-        for choice in choices
-    }
-    if len(choices) == 2 or any(choice.bound is not None for choice in choices):
-        data["mix"] = {str(choice.player + 1): dict(choice.mix) for choice in choices}
-    bounds = [choice.bound for choice in choices if choice.bound is not None]
-    if bounds:
-        data |= {"approximate": True, "bound": bounds[0]}
-    return data
-
-
-def _text(value: Value, choices: list[Assessment]) -> list[str]:
-    lines = [f"Player 1's expected score: {_shown(value)}"]
-    for choice in choices:
-        lines += ["", f"{player_name(choice.player)} can choose:"]
-        width = max(map(len, choice.options))
-        best = choice.worth
-        for move in sorted(choice.options, key=best, reverse=True):
-            chance = choice.mix.get(move)
-            mark = "" if chance is None else f"   perfect play: {100 * chance:.1f} %"
-            lines.append(f"  {move:<{width}}  {_shown(choice.options[move])}{mark}")
-    if any(choice.bound is not None for choice in choices):
-        bound = f"no best response found gains more than {choices[0].bound:.3f}"
-        lines += ["", f"Approximate: {bound}."]
-    return lines
-
-
-def _shown(value: Value) -> str:
-    exact = f" = {value}" if isinstance(value, Fraction) and value.denominator > 1 else ""
-    return f"{float(value):.6f}{exact}"

@@ -10,7 +10,7 @@ what each event did, the status before each choice, the ending.
 >>> for passage in narrate(match, viewer=0):
 ...     print(passage.kind, passage.number, passage.lines[:2])
 opening 0 ['[Game Start]']
-status 0 ['', "Player 1's Turn:"]
+status 0 ['', 'Your Turn:']
 event 0 ['You chose to Bypass.', "Opponent's firewall reduced by 1."]
 status 1 ['', "Player 2's Turn:"]
 """

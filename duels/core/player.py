@@ -61,7 +61,7 @@ class Player:
 
 
 def answer(player: Player, view: View) -> Move:
-    """A player's move, waited for. Inside an event loop, await `choose` instead."""
+    """A player's move, waited for. Inside an event loop, await `answer_async` instead."""
     move = player.choose(view)
     if isinstance(move, str):
         return move
@@ -71,3 +71,19 @@ def answer(player: Player, view: View) -> Move:
         return await move
 
     return asyncio.run(awaited())
+
+
+async def answer_async(player: Player, view: View) -> Move:
+    """A player's move, inside an event loop, which goes on meanwhile.
+
+    A player that does not await thinks in a thread of its own. Cancelling the task cancels the
+    player as well, so that no thread goes on thinking.
+    """
+    import asyncio
+
+    try:
+        move = await asyncio.to_thread(player.choose, view)
+        return move if isinstance(move, str) else await move
+    except asyncio.CancelledError:
+        player.cancel()
+        raise

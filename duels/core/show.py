@@ -228,6 +228,30 @@ def tokens(numbers: Iterable[int], spent: Iterable[int], own: bool) -> tuple[Ite
     )
 
 
+def part_line(part: Part) -> str:
+    """A part of a table in one plain line; nothing for what has no contents to show.
+
+    >>> part_line(Meter("Firewall", 7, 10, owner=0)), part_line(Hand("Hand", (), hidden=3))
+    ('Player 1 Firewall: 7 of 10', 'Hand: 3 hidden')
+    """
+    name = part.label if part.owner is None else f"{player_name(part.owner)} {part.label}"
+    match part:
+        case Meter(_, value, top) | Score(_, value, top):
+            return f"{name}: {value} of {top}"
+        case Tokens(_, items):
+            return f"{name}: {listed((i.face for i in items if not i.spent), ' ') or 'none left'}"
+        case Hand(_, cards, hidden):
+            known = [card.face for card in cards]
+            return f"{name}: {listed(known + [f'{hidden} hidden'] * bool(hidden), ' ') or 'empty'}"
+        case Pile(_, size, cards):
+            known = [card.face for card in cards]
+            return f"{name}: {listed(known, ' ') or size or 'none'}"
+        case Die(_, face):
+            return f"{name}: {face}"
+        case Sealed(_, placed):
+            return f"{name}: sealed" if placed else ""
+
+
 def listed(items: Iterable[object], separator: str = ", ") -> str:
     return separator.join(str(item) for item in items)
 

@@ -25,8 +25,9 @@ from operator import index
 from typing import Any
 
 from duels.core.chance import SPAN, draw, holder
-from duels.core.errors import IllegalMove, quote
-from duels.core.game import AnyGame, Chance, Decide, Move, Over
+from duels.core.errors import DuelsError, IllegalMove, quote
+from duels.core.game import AnyGame, Chance, Decide, Game, Move, Over
+from duels.core.show import listed
 from duels.envs.extras import Array, need
 
 np: Any = need("numpy", extra="rl")
@@ -38,7 +39,13 @@ WIDE = 1500  # positions at one depth beyond which hardly any comes up twice
 MOST = 30_000  # positions remembered: some tens of megabytes at the most
 LARGEST_WHOLE = 1000  # odds with a larger common denominator are drawn the plain way
 
+ENCODING = ("moves", "features", "encode")  # what a game must say to be played through numbers
+
 Key = int | tuple[int, int] | str  # an action, a sealed pair of them, a chance outcome
+
+
+class NotEncoded(DuelsError, ValueError):
+    """A game that does not say how its moves and what a player sees are numbered."""
 
 
 class Node:
@@ -149,9 +156,14 @@ class Tickets:
 
 
 class Coding:
-    """How one game's moves and observations are numbered."""
+    """How one game's moves and observations are numbered; `NotEncoded` if it does not say so."""
 
     def __init__(self, game: AnyGame) -> None:
+        missing = [name for name in ENCODING if getattr(type(game), name) is getattr(Game, name)]
+        if missing:
+            raise NotEncoded(
+                f"{game.slug} cannot be played through numbers: it lacks {listed(missing)}"
+            )
         self.game = game
         self.moves: tuple[Move, ...] = game.moves()
         self.features: tuple[str, ...] = game.features()

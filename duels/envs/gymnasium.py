@@ -17,10 +17,11 @@ from __future__ import annotations
 from random import Random
 from typing import Any
 
+from duels.core.chance import stream
 from duels.core.errors import DuelsError, IllegalMove, OptionError, UnknownName, quote
 from duels.core.game import AnyGame, Move
 from duels.core.match import TURN_LIMIT
-from duels.core.player import Player
+from duels.core.player import Player, answer
 from duels.core.show import listed
 from duels.envs.coding import NUMBER, TOP, coding
 from duels.envs.episode import ILLEGAL, Episode
@@ -29,7 +30,7 @@ from duels.envs.naming import env_id
 from duels.envs.render import MODES, Screen
 from duels.games import catalogue, load
 from duels.players import BUILT_IN as PLAYERS
-from duels.players import NEED_SOLUTION, find, make
+from duels.players import find, make, needs_solution
 from duels.solve import solve
 
 gymnasium: Any = need("gymnasium", extra="rl")
@@ -144,7 +145,7 @@ class DuelEnv(gymnasium.Env):  # type: ignore[misc]
                 f"the opponent is one of {listed(PLAYERS)}, or has a method choose(view); "
                 f"got {quote(opponent)}"
             )
-        if name in NEED_SOLUTION:
+        if needs_solution(name):
             solve(self.game)
         return name
 
@@ -157,7 +158,8 @@ class DuelEnv(gymnasium.Env):  # type: ignore[misc]
         drawn = Random(f"{seed} seat").randrange(2)
         self.player = drawn if self.seat == "random" else int(self.seat)
         other = self.opponent
-        self._other = make(other, seed, 1 - self.player) if isinstance(other, str) else other
+        own = stream(seed, 1 - self.player)
+        self._other = make(other, own) if isinstance(other, str) else other
         self.episode = Episode(self.coding, seed, self.turn_limit, True, self.illegal)
         self._screen = Screen()
         self._let_opponent_play()
@@ -166,7 +168,7 @@ class DuelEnv(gymnasium.Env):  # type: ignore[misc]
         """Until the agent must choose. In a sealed choice the opponent picks first, and unseen."""
         episode, other = self._playing(), 1 - self.player
         while other in episode.deciders:
-            move = self._other.choose(episode.view(other))
+            move = answer(self._other, episode.view(other))
             episode.pick(other, self.coding.index[move])
 
     def _observation(self) -> Array:

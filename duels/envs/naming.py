@@ -1,8 +1,27 @@
-"""What a game's environments are called in the registries of the libraries."""
+"""Which games the registries of the libraries are told of, and under which names."""
 
 from __future__ import annotations
 
+import warnings
+from collections.abc import Iterator
+
+from duels.core.game import AnyGame
+from duels.games import catalogue, load
+
 VERSION = 0
+
+
+def loaded() -> Iterator[tuple[str, AnyGame]]:
+    """Every game of the catalogue with its usual rules, by slug.
+
+    A game of another package that cannot be loaded is left out with a warning: it must not take the
+    others with it.
+    """
+    for slug in catalogue():
+        try:
+            yield slug, load(slug)
+        except Exception as error:  # whatever another package's code does
+            warnings.warn(f"{slug} is left out: {error}", RuntimeWarning, stacklevel=2)
 
 
 def env_id(slug: str) -> str:

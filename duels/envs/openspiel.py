@@ -22,10 +22,11 @@ from duels.core.match import TURN_LIMIT
 from duels.core.options import Option
 from duels.envs.coding import Coding, coding
 from duels.envs.extras import need, whole
-from duels.envs.naming import spiel_name
+from duels.envs.naming import loaded, spiel_name
 from duels.envs.observer import Observer
-from duels.envs.position import Kind, begin, kind, resample
-from duels.games import catalogue, load
+from duels.envs.position import Kind, begin, key_of, kind
+from duels.games import load
+from duels.players.belief import believe
 
 pyspiel: Any = need("pyspiel", extra="openspiel")
 
@@ -33,6 +34,7 @@ TYPE = pyspiel.GameType
 PLAYER = pyspiel.PlayerId
 RETURNS = {0: [1.0, -1.0], 1: [-1.0, 1.0], None: [0.0, 0.0]}  # by the winner
 LIMIT = "turn_limit"
+GUESSES = 32  # at what a player cannot see, growing side by side
 
 
 def parameter(option: Option[Any]) -> bool | int | str:
@@ -217,16 +219,20 @@ class SpielState(pyspiel.State):  # type: ignore[misc]
 
     def resample_from_infostate(self, player: int, sampler: Any) -> SpielState:
         """Another state that the player cannot tell from this one, for OpenSpiel's ISMCTS."""
+        coding = self.position.node.coding
+        history = [step.seen(player) for step in self.position.path()]
+        guesses = believe(coding.game, history, player, Random(str(sampler())), GUESSES)
         state: SpielState = self.get_game().new_initial_state()
-        for step in resample(self.position, player, Random(str(sampler()))).path():
-            if isinstance(step.key, tuple):
-                state.apply_actions(list(step.key))
-            elif isinstance(step.key, int):
-                state.apply_action(step.key)
+        for event in next(guesses).events():
+            key = key_of(coding, event)
+            if isinstance(key, tuple):
+                state.apply_actions(list(key))
+            elif isinstance(key, int):
+                state.apply_action(key)
             else:
                 tickets = state.position.node.turn.tickets
                 assert tickets is not None
-                state.apply_action(tickets.outcomes.index(step.key))
+                state.apply_action(tickets.outcomes.index(key))
         return state
 
     def __str__(self) -> str:
@@ -242,9 +248,8 @@ def reload(name: str) -> Any:
 def register() -> None:
     """Tell OpenSpiel of every game of the catalogue, once."""
     known = set(pyspiel.registered_names())
-    for slug in catalogue():
+    for slug, game in loaded():
         if spiel_name(slug) not in known:
-            game = load(slug)
             # OpenSpiel outlives the interpreter and may not be the last to hold what it was given;
             # a class has other holders.
             made = type(type(game).__name__, (SpielGame,), {"slug": slug})

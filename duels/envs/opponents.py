@@ -13,8 +13,8 @@ from duels.core.show import listed
 from duels.envs.extras import Array
 from duels.envs.kernels import np
 from duels.envs.kernels.batch import Batch
-from duels.players import BUILT_IN, NEED_SOLUTION, find, make
-from duels.players.uniform import Uniform
+from duels.players import BUILT_IN, find, kind, make
+from duels.players.opponent import Mixed
 from duels.solve import solve
 
 REMEMBERED = 200_000  # mixes
@@ -22,7 +22,12 @@ REMEMBERED = 200_000  # mixes
 
 def able(game: AnyGame) -> list[str]:
     """The opponents that need no history."""
-    return [n for n in BUILT_IN if n != "ismcts" and not (game.private and n in NEED_SOLUTION)]
+    kinds = {name: kind(name) for name in BUILT_IN}
+    return [
+        name
+        for name, found in kinds.items()
+        if not found.needs_history and not (game.private and found.needs_solution)
+    ]
 
 
 def known(game: AnyGame, opponent: str) -> str:
@@ -44,9 +49,9 @@ class Mixes:
 
     def __init__(self, game: AnyGame, opponent: str) -> None:
         self.game = game
-        player = make(opponent, 0, 0)
-        assert isinstance(player, Uniform)
-        if opponent in NEED_SOLUTION:
+        player = make(opponent, stream="")  # only its mix is asked for
+        assert isinstance(player, Mixed)
+        if player.needs_solution:
             solve(game)  # now, or say now that it cannot be
         self.player = player
         self.index = {move: number for number, move in enumerate(game.moves())}

@@ -27,9 +27,10 @@ from duels.core.show import listed
 from duels.envs.coding import NUMBER, TOP, coding, np
 from duels.envs.episode import ILLEGAL, Episode
 from duels.envs.extras import need, whole
-from duels.envs.naming import env_id
+from duels.envs.naming import env_id, loaded
+from duels.envs.position import sealed
 from duels.envs.render import MODES, Screen
-from duels.games import catalogue, load
+from duels.games import load
 
 pettingzoo: Any = need("pettingzoo", extra="rl")
 spaces: Any = need("gymnasium.spaces", extra="rl")
@@ -178,7 +179,7 @@ class parallel_env(_Duel, pettingzoo.ParallelEnv):  # type: ignore[misc]  # noqa
     def __init__(self, game: str | AnyGame, **settings: Any) -> None:
         super().__init__(game, **settings)
         self.metadata["is_parallelizable"] = True
-        if len(Episode(self.coding, seed=0).deciders) != 2:
+        if not sealed(self.game):
             raise DuelsError(f"in {self.game.slug} players take turns: use env, not parallel_env")
 
     def reset(
@@ -275,13 +276,13 @@ def register() -> None:
     """Let `pettingzoo.make("aec", "duels/...-v0")` find every game of the catalogue, and "parallel"
     those in which choices are sealed.
     """
-    for slug in catalogue():
+    for slug, game in loaded():
         places = {"aec": "duels.envs.pettingzoo:env"}
-        if len(coding(load(slug)).start.turn.deciders) == 2:
+        if sealed(game):
             places["parallel"] = "duels.envs.pettingzoo:parallel_env"
-        for kind, place in places.items():
-            if env_id(slug) not in getattr(pettingzoo, f"{kind}_registry"):
-                pettingzoo.register(kind, env_id(slug), entry_point=place, kwargs={"game": slug})
+        for api, place in places.items():
+            if env_id(slug) not in getattr(pettingzoo, f"{api}_registry"):
+                pettingzoo.register(api, env_id(slug), entry_point=place, kwargs={"game": slug})
 
 
 if hasattr(pettingzoo, "register"):  # older releases have no registry

@@ -18,13 +18,12 @@ from functools import lru_cache
 from random import Random
 from typing import Any, NamedTuple
 
-from duels.core.game import AnyGame, Event, Outcome, Pick
-from duels.envs.coding import Coding, Key, Node, coding
+from duels.core.game import AnyGame, Chance, Decide, Event, Move, Outcome, Over, Pick
+from duels.envs.coding import Coding, Key, Node
+from duels.players.belief import Course
 
 PROBES = 40  # random games played to learn what kind of game it is
 PROBE_LENGTH = 200  # choices of each
-GUESSES = 32  # at what a player cannot see, growing side by side
-ATTEMPTS = 200  # of a search where they all fail
 
 
 class Position:
@@ -150,81 +149,37 @@ def told_as(event: Event) -> Iterator[tuple[str, str]]:
             yield str(player + 1), move
 
 
-def alike(position: Position, step: Position, player: int) -> dict[Any, float]:
-    """The ways on from a position that a player cannot tell from a step taken elsewhere.
-
-    Each with its odds; hidden moves are equally likely, together as likely as one in the open.
-    """
-    turn, wanted = position.node.turn, step.seen(player)
-    odds: dict[Any, float]
-    if turn.chance is not None:
-        odds = {outcome: float(odd) for outcome, odd in turn.chance.odds.items()}
-    elif len(turn.deciders) == 2:
-        odds = {(one, two): 1.0 for one in turn.actions[0] for two in turn.actions[1]}
-    else:
-        odds = {action: 1.0 for actions in turn.actions.values() for action in actions}
-    if wanted == step.event()[1]:  # in the open: nothing else looks like it
-        found = {step.key: odds[step.key]} if step.key in odds else {}
-    else:
-        found = {
-            key: odd for key, odd in odds.items() if position.after(key).seen(player) == wanted
-        }
-    return found if turn.chance is not None else dict.fromkeys(found, 1 / max(1, len(found)))
+def key_of(coding: Coding, event: Event) -> Key:
+    """What names an event in `after`."""
+    if isinstance(event, Outcome):
+        return event.outcome
+    picks = [coding.index[move] for _, move in event.moves]
+    return picks[0] if len(picks) == 1 else (picks[0], picks[1])
 
 
-def resample(position: Position, player: int, randomness: Random) -> Position:
-    """Another position that a player cannot tell from this one, true or not, by its likelihood.
-
-    A particle filter: many guesses grow event by event, those that make what was seen likelier get
-    more offspring. Where all of them fail at once, a search takes over that finds any position.
-    """
-    guesses = [begin(position.node.coding, position.limit)] * GUESSES
-    for step in position.path():
-        grown, weights = [], []
-        for guess in guesses:
-            if ways := alike(guess, step, player):
-                (key,) = randomness.choices(list(ways), list(ways.values()))
-                grown.append(guess.after(key))
-                weights.append(sum(ways.values()))
-        if not grown:
-            return search(position, player, randomness)
-        guesses = randomness.choices(grown, weights, k=GUESSES)
-    return randomness.choice(guesses)
-
-
-def search(position: Position, player: int, randomness: Random) -> Position:
-    """Any position that a player cannot tell from this one: a random search with backtracking.
-
-    One that gets lost among cards that were drawn unseen and played later starts again, which ends
-    sooner than seeing it through.
-    """
-    path = position.path()
-    for attempt in range(1, ATTEMPTS + 1):
-        work = [begin(position.node.coding, position.limit)]
-        for _ in range(attempt * (20 + len(path))):
-            if not work:
-                break
-            tried = work.pop()
-            if tried.length == len(path):
-                return tried
-            ways = alike(tried, path[tried.length], player)
-            # Exponential races: the order of a draw without replacement, by the odds.
-            keys = sorted(ways, key=lambda key: randomness.expovariate(ways[key]))
-            work += [tried.after(key) for key in reversed(keys)]
-    raise RuntimeError(f"no position that looks the same was found in {ATTEMPTS} attempts")
-
-
-def any_key(node: Node, randomness: Random) -> Key:
-    """Something that may happen next: any outcome, any first word and then any move with it."""
-    if node.turn.tickets is not None:
-        return randomness.choice(node.turn.tickets.outcomes)
+def any_event(turn: Decide | Chance, randomness: Random) -> Event:
+    """Something that may happen next: any outcome, or any first word and then any move with it."""
+    if isinstance(turn, Chance):
+        return Outcome(randomness.choice(list(turn.odds)), turn.by)
     picks = []
-    for actions in node.turn.actions.values():
-        words: dict[str, list[int]] = {}
-        for action in actions:
-            words.setdefault(node.coding.moves[action].split()[0], []).append(action)
-        picks.append(randomness.choice(words[randomness.choice(list(words))]))
-    return (picks[0], picks[1]) if len(picks) == 2 else picks[0]
+    for player, options in sorted(turn.options.items()):
+        words: dict[str, list[Move]] = {}
+        for move in options:
+            words.setdefault(move.split()[0], []).append(move)
+        picks.append((player, randomness.choice(words[randomness.choice(list(words))])))
+    return Pick(tuple(picks))
+
+
+def random_turns(game: AnyGame, randomness: Random) -> Iterator[Decide | Chance]:
+    """The turns of one random game, cut off where it is long.
+
+    Moves are chosen by their first word, so that the only swap among hundreds of attacks comes up.
+    """
+    course, decisions = Course(game.start()), 0
+    while not isinstance(turn := game.turn(course.state), Over) and decisions < PROBE_LENGTH:
+        yield turn
+        decisions += isinstance(turn, Decide)
+        course = course.after(game, any_event(turn, randomness))
 
 
 class Kind(NamedTuple):
@@ -241,24 +196,28 @@ class Kind(NamedTuple):
 def kind(game: AnyGame) -> Kind:
     """Play some games at random. The same game always gets the same answer.
 
-    Moves are chosen by their first word, so that the only swap among hundreds of attacks comes up.
+    Only the rules are asked, so that a game that cannot be played through numbers has a kind too.
     """
     randomness = Random(game.slug)
-    sealed, outcomes, dealt, between = True, 0, 0, 0
+    outcomes = dealt = between = 0
     for _ in range(PROBES):
-        position = begin(coding(game), PROBE_LENGTH)
-        run = 0
-        while not position.terminal:
-            node = position.node
-            if node.turn.chance is not None:
+        decisions = run = 0
+        for turn in random_turns(game, randomness):
+            if isinstance(turn, Chance):
                 run += 1
-                outcomes = max(outcomes, len(node.turn.chance.odds))
+                outcomes = max(outcomes, len(turn.odds))
             else:
-                sealed = sealed and len(node.turn.deciders) == 2
-                dealt, between = (run, between) if not position.decisions else (
-                    dealt, max(between, run)
-                )  # fmt: skip
+                dealt, between = (dealt, max(between, run)) if decisions else (run, between)
+                decisions += 1
                 run = 0
-            position = position.after(any_key(node, randomness))
         between = max(between, run)
-    return Kind(sealed, outcomes > 0, outcomes, dealt, between)
+    return Kind(sealed(game), outcomes > 0, outcomes, dealt, between)
+
+
+@lru_cache(maxsize=256)
+def sealed(game: AnyGame) -> bool:
+    """Whether every choice is made by both players at once, as far as random play can tell."""
+    randomness = Random(game.slug)
+    games = (random_turns(game, randomness) for _ in range(PROBES))
+    turns = (turn for game in games for turn in game)
+    return all(len(turn.options) == 2 for turn in turns if isinstance(turn, Decide))

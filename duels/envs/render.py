@@ -9,15 +9,42 @@ Only what a viewer may see is asked for, so that a picture leaks no more than an
 >>> screen = Screen()
 >>> episode.pick(0, 8)
 >>> print(screen.text(episode, viewer=None).splitlines()[-1])
-Player 2: 1 2 3 4 5 6 7 8 9 10
+Player 2 Numbers: 1 2 3 4 5 6 7 8 9 10
 """
 
 from __future__ import annotations
 
-from duels.core.show import Die, Hand, Lines, Meter, Part, Pile, Score, Tokens, listed
+from typing import Any
+
+from duels.core.game import AnyGame, Event, History, Result
+from duels.core.narrator import narrate
+from duels.core.show import Lines, part_line
 from duels.envs.episode import Episode
 
 MODES = ["human", "ansi"]
+
+
+class EpisodeStory:
+    """An episode as the core's narrator reads it."""
+
+    def __init__(self, episode: Episode) -> None:
+        self._happened = episode.happened or []
+        self._state = episode.state
+        self.game: AnyGame = episode.coding.game
+        self.events: list[Event] = [event for _, event in self._happened]
+        self.result: Result | None = episode.result
+
+    def state_before(self, number: int) -> Any:
+        return self._happened[number][0]
+
+    def state_after(self, number: int) -> Any:
+        return self._happened[number + 1][0] if number + 1 < len(self._happened) else self._state
+
+    def told(self, number: int, viewer: int | None) -> Event:
+        return self.game.seen(*self._happened[number], viewer)
+
+    def history(self, viewer: int | None, before: int | None = None) -> History:
+        return tuple(self.told(n, viewer) for n in range(len(self.events))[:before])
 
 
 class Screen:
@@ -28,42 +55,15 @@ class Screen:
 
     def text(self, episode: Episode, viewer: int | None) -> str:
         """What has happened since the last look, then where the game stands."""
-        game = episode.coding.game
+        story = EpisodeStory(episode)
+        count = len(story.events)
         lines: Lines = []
-        happened = episode.happened or []
-        states = [before for before, _ in happened] + [episode.state]
-        if self.told == 0:
-            lines += game.opening(game.observe(states[0], viewer))
-        for number in range(self.told, len(happened)):
-            before, event = happened[number]
-            seen = game.observe(before, viewer)
-            after = game.observe(states[number + 1], viewer)
-            lines += game.tell(seen, game.seen(before, event, viewer), after, viewer)
-        self.told = len(happened)
-        seen = game.observe(episode.state, viewer)
-        if episode.result is not None:
-            lines += game.ending(seen, episode.result)
-        else:
-            lines += game.status(seen, viewer)
-            lines += [line for part in game.table(seen, viewer) if (line := part_line(part))]
+        for passage in narrate(story, viewer, self.told):
+            if passage.kind != "status" or passage.number == count:
+                lines += passage.lines
+        self.told = count
+        if story.result is None:
+            seen = story.game.observe(episode.state, viewer)
+            parts = story.game.table(seen, viewer, story.history(viewer))
+            lines += [line for part in parts if (line := part_line(part))]
         return "\n".join(lines) + "\n"
-
-
-def part_line(part: Part) -> str:
-    """A part of a game's table in one line; nothing for what has no contents to show.
-
-    >>> part_line(Meter("Player 1", 7, 10)), part_line(Hand("Player 2", (), hidden=3))
-    ('Player 1: 7 of 10', 'Player 2: 3 hidden')
-    """
-    match part:
-        case Meter(label, value, top) | Score(label, value, top):
-            return f"{label}: {value} of {top}"
-        case Tokens(label, free, _):
-            return f"{label}: {listed(free, ' ') or 'none left'}"
-        case Hand(label, cards, hidden):
-            return f"{label}: {listed(cards, ' ')}{f'{hidden} hidden' if hidden else ''}"
-        case Pile(label, size, cards):
-            return f"{label}: {listed(cards, ' ') or size}"
-        case Die(label, face):
-            return f"{label}: {face}"
-    return ""

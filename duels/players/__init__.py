@@ -1,33 +1,51 @@
-"""The built-in opponents. Each sees only what a player may see.
+"""The catalogue of built-in opponents. Each sees only what a player may see.
+
+Names and what is said about them cost no import; an opponent's own module is loaded when its class
+is asked for.
 
 >>> from duels.core import Match
+>>> from duels.core.chance import stream
 >>> from duels.games import load
 >>> match = Match(load("number-wars"), seed=3)
->>> make("greedy", match.seed, 0).choose(match.view(0))
+>>> make("greedy", stream(3, 0)).choose(match.view(0))
 '10'
+>>> BUILT_IN["greedy"].about
+'takes the largest gain in sight'
+>>> needs_solution("greedy"), needs_solution("human", "hard")
+(False, True)
 """
 
 from __future__ import annotations
 
 from importlib import import_module
+from typing import TYPE_CHECKING, NamedTuple
 
 from duels.core.errors import UnknownName, quote
 from duels.core.game import AnyGame
-from duels.core.player import Player
 from duels.core.show import listed
 
+if TYPE_CHECKING:
+    from duels.players.opponent import Opponent
+
+
+class Listed(NamedTuple):
+    """Where an opponent's class is, and what a menu says about it."""
+
+    place: str
+    about: str
+
+
 BUILT_IN = {
-    "random": "duels.players.uniform:Uniform",
-    "greedy": "duels.players.greedy:Greedy",
-    "ismcts": "duels.players.ismcts:Ismcts",
-    "easy": "duels.players.optimal:Easy",
-    "medium": "duels.players.optimal:Medium",
-    "hard": "duels.players.optimal:Hard",
-    "perfect": "duels.players.optimal:Perfect",
+    "random": Listed("duels.players.uniform:Uniform", "plays any option at random"),
+    "greedy": Listed("duels.players.greedy:Greedy", "takes the largest gain in sight"),
+    "ismcts": Listed("duels.players.ismcts:Ismcts", "searches ahead, knowing only the rules"),
+    "easy": Listed("duels.players.optimal:Easy", "knows perfect play and errs often"),
+    "medium": Listed("duels.players.optimal:Medium", "knows perfect play and errs now and then"),
+    "hard": Listed("duels.players.optimal:Hard", "knows perfect play and errs rarely"),
+    "perfect": Listed("duels.players.optimal:Perfect", "plays as the solution of the game says"),
 }
 STRONGEST = "perfect"
 NEXT_STRONGEST = "ismcts"  # where a variant is not solved
-NEED_SOLUTION = ("easy", "medium", "hard", "perfect")
 HUMAN = "human"
 
 
@@ -43,14 +61,24 @@ def find(name: str) -> str:
     return fits[0]
 
 
-def make(name: str, seed: int | None, player: int) -> Player:
-    """An opponent for one seat. Its own randomness follows from the match's seed."""
+def kind(name: str) -> type[Opponent]:
+    """The class of an opponent, which says what it needs."""
     found = find(name)
     if found == HUMAN:
         raise UnknownName("a human chooses at a keyboard, not through a program")
-    module, _, kind = BUILT_IN[found].partition(":")
-    made: Player = getattr(import_module(module), kind)(seed or 0, player)
+    module, _, kind = BUILT_IN[found].place.partition(":")
+    made: type[Opponent] = getattr(import_module(module), kind)
     return made
+
+
+def make(name: str, stream: str) -> Opponent:
+    """An opponent with randomness of its own: `duels.core.chance.stream` of a seed and a seat."""
+    return kind(name)(stream)
+
+
+def needs_solution(*names: str) -> bool:
+    """Whether any of these players plays only games that are solved."""
+    return any(name in BUILT_IN and kind(name).needs_solution for name in names)
 
 
 def ships_solved(game: AnyGame) -> bool:

@@ -1,78 +1,120 @@
 """Information-set Monte Carlo tree search: strong at any game, knowing nothing but its rules.
 
-Each round imagines a whole state that fits what the player has seen, then walks one shared tree of
-what players can know, and plays the rest out at random. No table, no heuristic.
+Each iteration takes a determinization, a whole state that fits what the player has seen, walks one
+shared tree of what players can know, and plays the rest out at random. No table, no heuristic.
 
 >>> from duels.core import Match
+>>> from duels.core.chance import stream
 >>> from duels.games import load
 >>> match = Match(load("firewall-breach", strength=1), seed=1)
->>> Ismcts(seed=1, player=0, rounds=200).choose(match.view(0))    # one bypass wins at once
+>>> Ismcts(stream(1, 0), iterations=200).choose(match.view(0))    # one bypass wins at once
 'bypass'
 """
 
 from __future__ import annotations
 
+import time
+from collections.abc import Callable
 from math import log, sqrt
-from random import Random
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from duels.core.game import AnyGame, Chance, Decide, Event, Move, Outcome, Over, Pick
+from duels.core.game import AnyGame, Chance, Move, Over
 from duels.core.player import View
-from duels.players.uniform import Uniform
+from duels.players.belief import believe
+from duels.players.opponent import Opponent
 
-ROUNDS = 1500
-WORLDS = 100  # imagined states where something is hidden
-PATIENCE = 2000  # steps of a search for a state before it starts again
-CURIOSITY = 0.9
-LONGEST = 400  # choices of a playout before it is called a draw
+if TYPE_CHECKING:
+    from random import Random
+
+ITERATIONS = 1500
+DETERMINIZATIONS = 100  # where something is hidden
+EXPLORATION = 0.9  # the constant of the upper confidence bound
+PLAYOUT_LENGTH = 400  # choices before a playout is called a draw
+SHARE = 0.5  # of the time left for a choice, which is all that is used
+MOST = 0.9  # of it, while some option has not had its first iteration
 
 
-class Spot:
-    """What is known of one player's choice: how often each move was tried and what it brought."""
+class Node:
+    """What is known of one player's choice: each move's visits, rewards and availability."""
 
     def __init__(self) -> None:
-        self.tries: dict[Move, int] = {}
-        self.gains: dict[Move, float] = {}
-        self.offered: dict[Move, int] = {}
+        self.visits: dict[Move, int] = {}
+        self.rewards: dict[Move, float] = {}
+        self.available: dict[Move, int] = {}  # iterations in which it could be chosen
 
-    def pick(self, options: tuple[Move, ...], randomness: Random) -> Move:
-        """Anything untried first, then the upper confidence bound over what was on offer."""
+    def select(self, options: tuple[Move, ...], randomness: Random) -> Move:
+        """Anything unvisited first, then the upper confidence bound over what was available."""
         for move in options:
-            self.offered[move] = self.offered.get(move, 0) + 1
-        new = [move for move in options if move not in self.tries]
+            self.available[move] = self.available.get(move, 0) + 1
+        new = [move for move in options if move not in self.visits]
         if new:
             return randomness.choice(new)
         return max(options, key=self._bound)
 
     def _bound(self, move: Move) -> float:
-        tries = self.tries[move]
-        return self.gains[move] / tries + CURIOSITY * sqrt(log(self.offered[move]) / tries)
+        visits = self.visits[move]
+        explored = sqrt(log(self.available[move]) / visits)
+        return self.rewards[move] / visits + EXPLORATION * explored
 
-    def learn(self, move: Move, gain: float) -> None:
-        self.tries[move] = self.tries.get(move, 0) + 1
-        self.gains[move] = self.gains.get(move, 0.0) + gain
+    def update(self, move: Move, reward: float) -> None:
+        self.visits[move] = self.visits.get(move, 0) + 1
+        self.rewards[move] = self.rewards.get(move, 0.0) + reward
 
 
-class Ismcts(Uniform):
-    def __init__(self, seed: int, player: int, rounds: int = ROUNDS) -> None:
-        super().__init__(seed, player)
-        self.rounds = rounds
+class Ismcts(Opponent):
+    """Chooses the most visited move. How likely each is to be chosen it does not know.
+
+    Without a clock every choice takes `iterations`; with one it takes half the time left at most.
+    """
+
+    needs_history = True
+
+    def __init__(
+        self,
+        stream: str,
+        iterations: int = ITERATIONS,
+        now: Callable[[], float] = time.monotonic,
+    ) -> None:
+        super().__init__(stream)
+        self.iterations = iterations
+        self._now = now
+        self._cancelled = False
+
+    def cancel(self) -> None:
+        self._cancelled = True
 
     def choose(self, view: View) -> Move:
+        self._cancelled = False
         if len(view.options) == 1:
             return view.options[0]
-        randomness = self.randomness(view)
-        tree: dict[Any, Spot] = {}
-        worlds = [imagine(view, randomness) for _ in range(WORLDS if view.game.private else 1)]
-        for number in range(self.rounds):
-            self._round(view.game, worlds[number % len(worlds)], tree, randomness)
-        spot = tree[view.player, view.observation]
-        return max(spot.tries, key=lambda move: spot.tries[move])
+        began, randomness = self._now(), self.randomness(view)
+        tree: dict[Any, Node] = {}
+        states: list[Any] = []
+        wanted = DETERMINIZATIONS if view.game.private else 1
+        guesses = believe(view.game, view.history, view.player, randomness, wanted)
+        for number in range(self.iterations):
+            if self._cancelled or self._late(view, number, began):
+                break
+            if number < wanted:
+                states.append(next(guesses).state)
+            self._iterate(view.game, states[number % wanted], tree, randomness)
+        root = tree.get((view.player, view.observation))
+        if root is None:
+            return view.options[0]
+        return max(root.visits, key=lambda move: root.visits[move])
 
-    def _round(self, game: AnyGame, state: Any, tree: dict[Any, Spot], randomness: Random) -> None:
-        path: list[tuple[Spot, int, Move]] = []
-        growing = True  # the tree grows by one new spot a round; beyond it play is random
-        for _ in range(LONGEST):
+    def _late(self, view: View, done: int, began: float) -> bool:
+        if view.clock is None:
+            return False
+        share = SHARE if done >= len(view.options) else MOST
+        return self._now() - began >= share * view.clock
+
+    def _iterate(
+        self, game: AnyGame, state: Any, tree: dict[Any, Node], randomness: Random
+    ) -> None:
+        path: list[tuple[Node, int, Move]] = []
+        growing = True  # the tree grows by one new node an iteration; beyond it play is random
+        for _ in range(PLAYOUT_LENGTH):
             turn = game.turn(state)
             if isinstance(turn, Over):
                 break
@@ -85,9 +127,9 @@ class Ismcts(Uniform):
                 if growing:
                     key = (player, game.observe(state, player))
                     new = key not in tree
-                    spot = tree.setdefault(key, Spot())
-                    move = spot.pick(options, randomness)
-                    path.append((spot, player, move))
+                    node = tree.setdefault(key, Node())
+                    move = node.select(options, randomness)
+                    path.append((node, player, move))
                     growing = not new or len(turn.options) == 2
                 else:
                     move = randomness.choice(options)
@@ -95,51 +137,5 @@ class Ismcts(Uniform):
             state = game.play(state, *picks)
         turn = game.turn(state)
         winner = turn.winner if isinstance(turn, Over) else None
-        for spot, player, move in path:
-            spot.learn(move, 0.5 if winner is None else float(winner == player))
-
-
-def imagine(view: View, randomness: Random) -> Any:
-    """A state that fits everything a player has seen, found by a random search with backtracking.
-
-    Hidden chance is tried in an order drawn by its odds, so likely states come up more often.
-    """
-    game, history = view.game, view.history
-    patience = PATIENCE
-    while True:
-        work = [(0, game.start())]
-        for _ in range(patience):
-            if not work:
-                raise RuntimeError("no state fits what was seen")
-            number, state = work.pop()
-            if number == len(history):
-                if game.observe(state, view.player) == view.observation:
-                    return state
-                continue
-            fits = _fitting(game, state, history[number], view.player, randomness)
-            work += [(number + 1, after) for after in reversed(fits)]
-        patience *= 2  # an early guess was wrong and shows late: better to guess again
-
-
-def _fitting(game: AnyGame, state: Any, event: Event, player: int, randomness: Random) -> list[Any]:
-    """The states after any event that looks to the player like the one seen, likeliest first."""
-    turn = game.turn(state)
-    if isinstance(turn, Chance) and isinstance(event, Outcome):
-        fits = [
-            outcome
-            for outcome in turn.odds
-            if game.seen(state, Outcome(outcome, turn.by), player) == event
-        ]
-        # Exponential races: the order of a draw without replacement, by the odds.
-        fits.sort(key=lambda outcome: randomness.expovariate(float(turn.odds[outcome])))
-        return [game.play(state, outcome) for outcome in fits]
-    if not isinstance(turn, Decide) or not isinstance(event, Pick):
-        return []
-    if len(event.moves) == 2 or event.moves[0][1] == game.timeout_move:
-        return [game.play(state, *(move for _, move in event.moves))]
-    mover, shown = event.moves[0]
-    options = turn.options.get(mover, ())
-    options = (shown,) if shown in options else options
-    moves = [m for m in options if game.seen(state, Pick(((mover, m),)), player) == event]
-    randomness.shuffle(moves)
-    return [game.play(state, move) for move in moves]
+        for node, player, move in path:
+            node.update(move, 0.5 if winner is None else float(winner == player))

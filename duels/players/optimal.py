@@ -1,9 +1,10 @@
 """Opponents that know the solution: `perfect`, and levels that err by a measured amount.
 
 >>> from duels.core import Match
+>>> from duels.core.chance import stream
 >>> from duels.games import load
 >>> match = Match(load("number-wars", lp=10), seed=3)
->>> Perfect(seed=3, player=0).choose(match.view(0))
+>>> Perfect(stream(3, 0)).choose(match.view(0))
 '10'
 """
 
@@ -14,20 +15,16 @@ from typing import TYPE_CHECKING
 
 from duels.core.game import Move
 from duels.core.player import View
-from duels.players.uniform import Uniform
+from duels.players.opponent import Mixed
 
 if TYPE_CHECKING:
     from duels.solve import Assessment
 
 
-class Perfect(Uniform):
+class Perfect(Mixed):
     """Chooses as the solution says; where that is a mix, at random as the mix says."""
 
-    def choose(self, view: View) -> Move:
-        mix = self.mix(view)
-        if len(mix) == 1:
-            return next(iter(mix))
-        return self.randomness(view).choices(list(mix), list(mix.values()))[0]
+    needs_solution = True
 
     def mix(self, view: View) -> Mapping[Move, float]:
         return self.assess(view).mix

@@ -6,14 +6,13 @@ from importlib import import_module
 from typing import Any
 
 from duels.core.game import AnyGame
-from duels.solve.solution import Solution
-from duels.solve.tables import Progress
+from duels.solve.solution import Progress, Solution
 
 METHODS = {
     "firewall-breach": "duels.solve.firewall_breach:FirewallBreachSolution",
-    "number-clash": "duels.solve.tabled:NumberClashSolution",
+    "number-clash": "duels.solve.number_clash:NumberClashSolution",
     "cipher-siege": "duels.solve.cipher_siege:CipherSiegeSolution",
-    "digit-duel": "duels.solve.tabled:DigitDuelSolution",
+    "digit-duel": "duels.solve.digit_duel:DigitDuelSolution",
     "number-wars": "duels.solve.number_wars:NumberWarsSolution",
 }
 _solved: dict[AnyGame, Solution] = {}

@@ -15,7 +15,7 @@ With `hidden` both choose at once and the payload is the attacker's winning chan
 
 >>> from duels.games import load
 >>> game = load("digit-duel")
->>> table = find(game)
+>>> table = stored_values(game)
 >>> table.value(game.start()), table.distance(game.start())
 (1.0, 9)
 """
@@ -23,15 +23,19 @@ With `hidden` both choose at once and the payload is the attacker's winning chan
 from __future__ import annotations
 
 import struct
+from fractions import Fraction
 from functools import lru_cache
 from itertools import accumulate
 from math import comb
+from typing import Any
 
 from duels.core.game import AnyGame, Over
 from duels.games.digit_duel import DigitDuel, State
 from duels.solve import tables
-from duels.solve.number_clash import subset_rank
-from duels.solve.tables import Progress, Solved, TableError
+from duels.solve.solution import Progress, Value
+from duels.solve.subsets import subset_rank
+from duels.solve.table_solution import Reader, TableSolution
+from duels.solve.tables import Solved, TableError
 
 KIND = "digit-duel ladder 1"
 HIDDEN_KIND = "digit-duel hidden 1"
@@ -178,15 +182,10 @@ def reader(game: AnyGame, payload: memoryview | bytes) -> DigitDuelTable | Hidde
     return HiddenDuelTable(game, payload) if game.hidden else DigitDuelTable(game, payload)
 
 
-def find(game: AnyGame) -> DigitDuelTable | HiddenDuelTable | None:
+def stored_values(game: AnyGame) -> DigitDuelTable | HiddenDuelTable | None:
     """The game's table, shipped or the user's own, ready to be asked; None if there is none."""
-    table = tables.find(table_game(game), kind(game))
+    table = tables.find_table(table_game(game), kind(game))
     return None if table is None else reader(game, table.payload)
-
-
-def keep(game: AnyGame, solved: Solved) -> str:
-    """Store a solved variant in the user's data directory, where `find` looks; say where."""
-    return tables.store(table_game(game), solved.payload, kind(game), facts=solved.facts())
 
 
 def check_size(game: AnyGame) -> int:
@@ -207,8 +206,8 @@ def check_size(game: AnyGame) -> int:
 def solve(game: AnyGame, progress: Progress | None = None) -> Solved:
     """Solve `table_game(game)` with the compiled kernel."""
     states = check_size(game)
-    from duels.solve.kernels import need_numba
-    from duels.solve.kernels.digit_duel import hidden_layers, open_layers
+    from duels.solve.compiled import need_numba
+    from duels.solve.compiled.digit_duel import hidden_layers, open_layers
 
     need_numba()
     table = table_game(game)
@@ -246,6 +245,27 @@ def _packed(numbers: list[int], patterns: dict[bytes, int]) -> bytes:
     return head + indices + bytes(-len(indices) % 8) + packed
 
 
-def build(game: AnyGame, progress: Progress | None = None) -> bytes:
-    """The payload alone."""
-    return solve(game, progress).payload
+class DigitDuelSolution(TableSolution):
+    game: DigitDuel
+
+    def known(self, state: Any) -> Value:
+        value = self._reader.value(state)
+        return value if self.game.hidden else Fraction(value)
+
+    def distance(self, state: Any) -> int | None:
+        """Turns, not choices; both grow alike, which is all a comparison needs."""
+        if isinstance(self._reader, DigitDuelTable):
+            return self._reader.distance(state)
+        return None
+
+    def needs(self) -> tuple[AnyGame, str]:
+        return table_game(self.game), kind(self.game)
+
+    def states(self) -> int:
+        return check_size(self.game)
+
+    def read(self, payload: memoryview) -> Reader:
+        return reader(self.game, payload)
+
+    def solve(self, progress: Progress | None) -> Solved:
+        return solve(self.game, progress)

@@ -15,13 +15,13 @@ from fractions import Fraction
 
 from duels.core.game import AnyGame, Move
 from duels.games.firewall_breach import ACTIONS, HIT_CHANCE, FirewallBreach, State
+from duels.solve.best_response import Response
 from duels.solve.levels import level_mix
-from duels.solve.respond import Response
-from duels.solve.solution import Assessment, Solution, Unsolved
-from duels.solve.tables import Progress
+from duels.solve.solution import Assessment, Progress, Solution, Unsolved
 
 SMALL = 20  # up to here ties are broken by what does best against the medium level
-LARGEST = 60  # beyond, the exact fractions grow to hundreds of digits
+QUICK = 60  # up to here it takes less than half a second
+LARGEST = 200  # a few seconds, and fractions of some 90 digits
 
 
 class FirewallBreachSolution(Solution):
@@ -33,6 +33,12 @@ class FirewallBreachSolution(Solution):
         self._strength, self._hit, self._bypass = game.strength, game.hit, game.bypass
         self._against_medium: dict[int, Response] = {}
         self._wins: dict[tuple[int, int], Fraction] = {}
+        self._solve_all(max(game.strength), None if self.quick(game) else progress)
+
+    @classmethod
+    def quick(cls, game: AnyGame) -> bool:
+        assert isinstance(game, FirewallBreach)
+        return max(game.strength) <= QUICK
 
     def known(self, state: State) -> Fraction:
         own, other = state.strength[state.mover], state.strength[1 - state.mover]
@@ -71,11 +77,15 @@ class FirewallBreachSolution(Solution):
 
     def _win(self, own: int, other: int) -> Fraction:
         """The mover's chance to win."""
-        if other <= 0:
-            return Fraction(1)
-        if (own, other) not in self._wins:
-            self._solve_both(own, other)
-        return self._wins[own, other]
+        return Fraction(1) if other <= 0 else self._wins[own, other]
+
+    def _solve_all(self, strength: int, progress: Progress | None) -> None:
+        """Positions in order of both strengths together, since every hit and bypass lowers it."""
+        for total in range(2, 2 * strength + 1):
+            for own in range(max(1, total - strength), total // 2 + 1):
+                self._solve_both(own, total - own)
+            if progress is not None:
+                progress(len(self._wins) / strength**2, f"strengths {total} together")
 
     def _solve_both(self, own: int, other: int) -> None:
         """Two positions that lead to each other by a miss: whose best actions fit together?"""

@@ -18,10 +18,10 @@ from typing import Any, NamedTuple
 
 from duels.core.game import AnyGame, Chance, Decide, Over
 from duels.core.player import View
-from duels.solve.solution import HALF, Solution, Unsolved, Value, score
-from duels.solve.tables import Progress
+from duels.solve.solution import HALF, Progress, Solution, Unsolved, Value, score
 
 LARGEST = 400_000  # states; beyond that a walk in Python takes minutes
+STEP = 10_000  # states between two words of progress: about a second; fewer are solved in silence
 
 
 Values = dict[int, Value]
@@ -45,10 +45,10 @@ class Generic(Solution):
         self, game: AnyGame, progress: Progress | None = None, *, largest: int = LARGEST
     ) -> None:
         super().__init__(game)
-        self.states, self.nodes = walk(game, largest)
+        self.states, self.nodes = walk(game, largest, progress)
         self._seen: dict[tuple[int, Any], int] = {}
         self._index_views()
-        self.values = solve_graph(self.nodes)
+        self.values = solve_graph(self.nodes, progress)
 
     @classmethod
     def quick(cls, game: AnyGame) -> bool:
@@ -58,6 +58,7 @@ class Generic(Solution):
         return self.values[self.states[state]]
 
     def state(self, view: View) -> Any:
+        assert view.player is not None, "a spectator is in no state"
         return self._by_number[self._seen[view.player, view.observation]]
 
     def _index_views(self) -> None:
@@ -74,7 +75,9 @@ class Generic(Solution):
                     )
 
 
-def walk(game: AnyGame, largest: int = LARGEST) -> tuple[dict[Any, int], list[Node]]:
+def walk(
+    game: AnyGame, largest: int = LARGEST, progress: Progress | None = None
+) -> tuple[dict[Any, int], list[Node]]:
     """Every reachable state, numbered in order of discovery, and its node."""
     start = game.start()
     states: dict[Any, int] = {start: 0}
@@ -90,6 +93,8 @@ def walk(game: AnyGame, largest: int = LARGEST) -> tuple[dict[Any, int], list[No
         if len(states) > largest:
             raise Unsolved(f"{game.slug} has more than {largest:,} states with these options")
         nodes.append(_node(game, state, number))
+        if progress is not None and len(nodes) % STEP == 0:
+            progress(0.5 * len(nodes) / len(states), f"{len(states):,} states found")
     return states, nodes
 
 
@@ -108,9 +113,13 @@ def _node(game: AnyGame, state: Any, number: Any) -> Node:
     return Node("sealed", 0, children, width=len(turn.options[1]))
 
 
-def solve_graph(nodes: list[Node]) -> Values:
+def solve_graph(nodes: list[Node], progress: Progress | None = None) -> Values:
+    """The value of every node."""
     values: Values = {number: node.score for number, node in enumerate(nodes)}
-    for component in components(nodes):
+    long = progress if len(nodes) > STEP else None
+    for done, component in enumerate(components(nodes)):
+        if long is not None and done % STEP == 0:
+            long(0.5 + 0.5 * done / len(nodes), f"{len(nodes):,} states to value")
         alone = len(component) == 1 and component[0] not in nodes[component[0]].children
         if alone:
             values[component[0]] = backed_up(nodes[component[0]], values)
@@ -118,6 +127,8 @@ def solve_graph(nodes: list[Node]) -> Values:
             _work_backwards(nodes, component, values)
         else:
             _best_policies(nodes, component, values)
+    if long is not None:
+        long(1.0, f"{len(nodes):,} states")
     return values
 
 

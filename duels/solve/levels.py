@@ -20,11 +20,15 @@ from duels.solve.solution import Assessment
 
 # The share of a random player's mean regret that a level gives away.
 LEVELS = {"easy": 0.5, "medium": 0.2, "hard": 0.05}
+# What a level takes an unmeasured move to give away: a coin toss where it passes by a win, else a
+# little, since what good play hardly ever chooses is seldom measured.
+WIN_PASSED_BY = 0.5
+UNMEASURED = 0.05
 
 
 def level_mix(choice: Assessment, level: str) -> Mapping[Move, float]:
     """How likely a level is to choose each move."""
-    regrets = {move: float(choice.regret(move)) for move in choice.options}
+    regrets = {move: _regret(choice, move) for move in choice.options}
     uniform = sum(regrets.values()) / len(regrets)
     if uniform < 1e-12:
         return {move: 1 / len(regrets) for move in regrets}
@@ -39,6 +43,16 @@ def level_mix(choice: Assessment, level: str) -> Mapping[Move, float]:
         else:
             hot = middle
     return softmax(regrets, hot)
+
+
+def _regret(choice: Assessment, move: Move) -> float:
+    """A move's regret; where it was never measured, a guess to choose by that is shown nowhere."""
+    regret = choice.regret(move)
+    if regret is not None:
+        return float(regret)
+    if move in choice.mix:
+        return 0.0
+    return WIN_PASSED_BY if choice.best == 1 else UNMEASURED
 
 
 def softmax(regrets: Mapping[Move, float], temperature: float) -> dict[Move, float]:

@@ -11,20 +11,22 @@ combinations of numbers and scores cannot come about, so the payload is, in this
 
 >>> from duels.games import load
 >>> game = load("number-clash")
->>> round(find(game).value(game.play(game.start(), "7", "8")), 6)
+>>> round(stored_values(game).value(game.play(game.start(), "7", "8")), 6)
 0.877595
 """
 
 from __future__ import annotations
 
 import struct
-from functools import cache
 from math import comb
 
 from duels.core.game import AnyGame
 from duels.games.number_clash import NumberClash, State
 from duels.solve import tables
-from duels.solve.tables import Progress, Solved, TableError
+from duels.solve.solution import Progress
+from duels.solve.subsets import subset_rank
+from duels.solve.table_solution import Reader, TableSolution
+from duels.solve.tables import Solved, TableError
 
 KIND = "number-clash values 1"
 BLOCK = 512  # bits
@@ -67,16 +69,6 @@ class NumberClashTable:
         return float(value)
 
 
-@cache
-def subset_rank(numbers: tuple[int, ...]) -> int:
-    """The place of an ascending set among all of its size, as bit masks in ascending order.
-
-    >>> [subset_rank(pair) for pair in [(1, 2), (1, 3), (2, 3), (1, 4)]]
-    [0, 1, 2, 3]
-    """
-    return sum(comb(number - 1, place) for place, number in enumerate(numbers, 1))
-
-
 def layer_starts(numbers: int, points: int) -> tuple[list[int], int]:
     """Where the bits begin for each count of numbers left, and how many there are in all."""
     starts = [0, 0]
@@ -86,15 +78,10 @@ def layer_starts(numbers: int, points: int) -> tuple[list[int], int]:
     return starts[:-1], starts[-1]
 
 
-def find(game: AnyGame) -> NumberClashTable | None:
+def stored_values(game: AnyGame) -> NumberClashTable | None:
     """The game's table, shipped or the user's own, ready to be asked; None if there is none."""
-    table = tables.find(game, KIND)
+    table = tables.find_table(game, KIND)
     return None if table is None else NumberClashTable(game, table.payload)
-
-
-def keep(game: AnyGame, solved: Solved) -> str:
-    """Store a solved variant in the user's data directory, where `find` looks; say where."""
-    return tables.store(game, solved.payload, KIND, facts=solved.facts())
 
 
 def check_size(game: AnyGame) -> None:
@@ -113,8 +100,8 @@ def solve(game: AnyGame, progress: Progress | None = None) -> Solved:
     """Solve a variant with the compiled kernel: the payload, and what is known of its quality."""
     check_size(game)
     assert isinstance(game, NumberClash)
-    from duels.solve.kernels import need_numba, np
-    from duels.solve.kernels.number_clash import lower_half, solve_layers
+    from duels.solve.compiled import need_numba, np
+    from duels.solve.compiled.number_clash import lower_half, solve_layers
 
     need_numba()
     layers = solve_layers(game.numbers, game.points, progress)
@@ -134,6 +121,17 @@ def solve(game: AnyGame, progress: Progress | None = None) -> Solved:
     return Solved(payload, layers.states, layers.gap)
 
 
-def build(game: AnyGame, progress: Progress | None = None) -> bytes:
-    """The payload alone."""
-    return solve(game, progress).payload
+class NumberClashSolution(TableSolution):
+    game: NumberClash
+
+    def needs(self) -> tuple[AnyGame, str]:
+        return self.game, KIND
+
+    def states(self) -> int:
+        return comb(2 * self.game.numbers, self.game.numbers) * self.game.points**2
+
+    def read(self, payload: memoryview) -> Reader:
+        return NumberClashTable(self.game, payload)
+
+    def solve(self, progress: Progress | None) -> Solved:
+        return solve(self.game, progress)

@@ -18,8 +18,7 @@ from functools import lru_cache
 
 from duels.core.game import AnyGame, Decide
 from duels.games.number_wars import NumberWars, State
-from duels.solve.solution import HALF, Solution
-from duels.solve.tables import Progress
+from duels.solve.solution import HALF, Progress, Solution
 
 
 class NumberWarsSolution(Solution):

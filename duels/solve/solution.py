@@ -6,7 +6,7 @@ average, a turn is a best move, a sealed choice is a matrix game.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from fractions import Fraction
 from typing import Any, NamedTuple
 
@@ -14,9 +14,9 @@ from duels.core.errors import DuelsError
 from duels.core.game import AnyGame, Chance, Decide, Move, Over
 from duels.core.match import Match
 from duels.core.player import View
-from duels.solve.tables import Progress
 
 Value = Fraction | float
+Progress = Callable[[float, str], None]  # the part done, from 0 to 1, and what is being done
 HALF = Fraction(1, 2)
 
 
@@ -25,26 +25,42 @@ class Unsolved(DuelsError):
 
 
 class Assessment(NamedTuple):
-    """What a player's choice is worth. Values are Player 1's expected score, whoever chooses."""
+    """What a player's choice is worth. Values are Player 1's expected score, whoever chooses.
+
+    None stands for what is not known; that happens only where values are approximate.
+    """
 
     player: int
-    value: Value
-    options: Mapping[Move, Value]
+    value: Value | None
+    options: Mapping[Move, Value | None]
     mix: Mapping[Move, float]  # how perfect play chooses
-    bound: float | None = None  # how far an approximate strategy can be exploited; None: exact
+    rough: bool = False  # the mix is a rule of thumb, as nothing is known here
 
-    def worth(self, move: Move) -> Value:
+    def worth(self, move: Move) -> Value | None:
         """What a move is worth to the player who chooses."""
         value = self.options[move]
-        return value if self.player == 0 else 1 - value
+        return value if value is None or self.player == 0 else 1 - value
 
     @property
-    def best(self) -> Value:
-        return max(self.worth(move) for move in self.options)
+    def best(self) -> Value | None:
+        """The most that a move is known to be worth to the player who chooses."""
+        return max(
+            (worth for worth in map(self.worth, self.options) if worth is not None), default=None
+        )
 
-    def regret(self, move: Move) -> Value:
+    def regret(self, move: Move) -> Value | None:
         """Expected score given away by a move. What perfect play may choose is never wrong."""
-        return 0 if move in self.mix else self.best - self.worth(move)
+        if move in self.mix:
+            return None if self.rough else 0
+        best, worth = self.best, self.worth(move)
+        return None if best is None or worth is None else best - worth
+
+    @property
+    def random_regret(self) -> Value | None:
+        """What a player choosing at random would give away here, on average."""
+        regrets = [self.regret(move) for move in self.options]
+        known = [regret for regret in regrets if regret is not None]
+        return sum(known) / len(known) if known and len(known) == len(regrets) else None
 
 
 def score(over: Over) -> Fraction:
@@ -54,6 +70,12 @@ def score(over: Over) -> Fraction:
 
 class Solution:
     """The values of one game. A kind of solution says what is known at each choice."""
+
+    approximate: bool = False
+    # Where values are approximate: a best responder gained this much, both seats together, so the
+    # strategy can be exploited by at least that. None: nobody measured it.
+    bound: float | None = None
+    missing: str = ""  # why a value may not be known
 
     def __init__(self, game: AnyGame, progress: Progress | None = None) -> None:
         self.game = game
@@ -71,6 +93,18 @@ class Solution:
         if path is not None or minutes is not None:
             raise Unsolved(f"{game.slug} is solved on the spot; there is no table to write")
         return {"value": cls(game, progress).start_value()}
+
+    @property
+    def caveat(self) -> str | None:
+        """What to know before trusting approximate values, in a sentence; None: they are exact."""
+        if not self.approximate:
+            return None
+        if self.bound is None:
+            return "Approximate: how far the strategy can be exploited, no bound was measured."
+        return (
+            f"Approximate: the strategy is exploitable by at least {self.bound:.3f}; "
+            "a certified upper bound is not known yet."
+        )
 
     def known(self, state: Any) -> Value:
         """The value of a state in which somebody chooses."""
@@ -98,12 +132,13 @@ class Solution:
     def start_value(self) -> Value:
         return self.value(self.game.start())
 
-    def value_now(self, match: Match) -> Value:
-        """The value of where a match stands."""
-        return self.value(match.state)
+    def value_at(self, match: Match, number: int | None = None) -> Value | None:
+        """The value of where a match stands, or stood before an event; None: not known."""
+        return self.value(match.state if number is None else match.state_before(number))
 
     def assess(self, view: View) -> Assessment:
         """What a player's options are worth, from what that player sees."""
+        assert view.player is not None, "a spectator has no choice"
         return self.assess_state(self.state(view), view.player)
 
     def assess_state(self, state: Any, player: int) -> Assessment:

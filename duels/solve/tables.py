@@ -17,7 +17,7 @@ for both players, so one serves both.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from duels.core.errors import DuelsError
@@ -27,8 +27,6 @@ MAGIC = b"\x89DUELS\r\n"  # a first byte and line ends that any text conversion 
 VERSION = 1
 _DIGEST_AT = 16  # after the magic and two 4-byte numbers
 _HEADER_AT = 48
-
-Progress = Callable[[float, str], None]  # the part done, from 0 to 1, and what is being done
 
 
 class TableError(DuelsError):
@@ -77,7 +75,7 @@ def cached_path(game: AnyGame) -> str:
     return os.path.join(base, "duels", f"{game.slug}-{short}.duels")
 
 
-def find(game: AnyGame, kind: str) -> Table | None:
+def find_table(game: AnyGame, kind: str) -> Table | None:
     """The shipped table, else the user's own, else None.
 
     A table of the user's in an older layout counts as missing, so that it is made again. A damaged

@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from duels.core.chance import stream
 from duels.core.errors import DuelsError, IllegalMove, OptionError, UnknownName
 from duels.core.game import AnyGame, Pick
 from duels.core.match import Match
@@ -64,7 +65,7 @@ def test_an_episode_is_a_match_against_the_opponent(slug: str, seat: int) -> Non
         number = env.unwrapped.episode.seed
         assert (number == seed) is (not info["skipped"])
         match = Match(load(slug), number)
-        other = make("greedy", number, 1 - seat)
+        other = make("greedy", stream(number, 1 - seat))
         randomness, terminated, reward = Random(seed), False, 0.0
         while not terminated:
             assert reward == 0.0

@@ -37,7 +37,7 @@ def test_a_choice_is_drawn_from_what_the_player_would_do(game: AnyGame, opponent
     """Many games in the same position: every move comes up as often as its chance says."""
     trail = Batch(game, 1, seed=4)
     batch, moves, rows = Batch(game, 3000, seed=2), game.moves(), np.arange(3000)
-    mixes, player = Mixes(game, opponent), make(opponent, 0, 0)
+    mixes, player = Mixes(game, opponent), make(opponent, "")
     for _ in range(4):
         trail.step(trail.random_actions())
         state = trail.state(0)
@@ -47,7 +47,8 @@ def test_a_choice_is_drawn_from_what_the_player_would_do(game: AnyGame, opponent
         assert isinstance(turn, Decide)
         seat = max(turn.options)
         view = View(game, seat, game.observe(state, seat), (), turn.options[seat])
-        expected = player.mix(view)  # type: ignore[attr-defined]
+        expected = player.mix(view)
+        assert expected is not None
         seen = batch.observation[:, seat] if batch.sealed else batch.observation
         picked = Counter(mixes.choose(batch, rows, np.full(3000, seat), seen).tolist())
         assert {moves[action] for action in picked} <= set(expected)

@@ -16,6 +16,7 @@ from duels.core.errors import DuelsError, IllegalMove, OptionError
 from duels.core.game import AnyGame
 from duels.games import load
 from duels.games.cipher_siege import CipherSiege, Seen, State
+from duels.players.belief import alike
 from tests.variants import VARIANTS, name
 
 EXTRA = "needs the extra: pip install 'duels[rl]'"
@@ -30,7 +31,7 @@ with warnings.catch_warnings():
     api: Any = importlib.import_module("pettingzoo.test.api_test")
 
 ALL = pytest.mark.parametrize("game", VARIANTS, ids=name)
-SEALED = [game for game in VARIANTS if positions.kind(game).sealed]
+SEALED = [game for game in VARIANTS if positions.sealed(game)]
 IDS = {"ids": name}
 
 
@@ -104,11 +105,13 @@ def test_two_games_an_agent_cannot_tell_apart_look_the_same(game: AnyGame) -> No
     for seat, agent in enumerate(zoo.AGENTS * 3):
         true = other = positions.begin(env.unwrapped.coding, limit=12)
         while not true.terminal:
-            true = true.after(positions.any_key(true.node, randomness))
-            fits = list(positions.alike(other, true, seat % 2))
+            event = positions.any_event(true.node.turn.source, randomness)
+            true = true.after(positions.key_of(env.unwrapped.coding, event))
+            fits = list(alike(game, other.node.state, true.seen(seat % 2), seat % 2))
             if not fits:
                 break  # the other course cannot go on like this; so far it could
-            other = other.after(randomness.choice(fits))
+            event = randomness.choice(fits)
+            other = other.after(positions.key_of(env.unwrapped.coding, event))
             different += other.node.state != true.node.state
             assert shown(env, true, agent) == shown(env, other, agent)
     assert different or not game.private or game.settings()["values"] == "1"

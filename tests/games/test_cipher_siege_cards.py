@@ -8,7 +8,8 @@ from fractions import Fraction
 import pytest
 
 from duels.core import Chance, Decide, Match, OptionError, Outcome, Pick
-from duels.core.show import Hand, Item, Pile
+from duels.core.chance import stream
+from duels.core.show import Hand, Item, Pile, Shared
 from duels.games.cipher_siege import CipherSiege, State
 from duels.players import make
 
@@ -44,7 +45,7 @@ def test_c7_no_card_anywhere_means_no_draw() -> None:
     assert GAME.turn(state) == Decide({0: ("attack 2", "defend 2", "swap 2")})
     after = GAME.play(state, "attack 2")
     assert (after.ci, after.discard, after.mover) == ((15, 13), (2,), 1)
-    assert GAME.status(GAME.observe(state, 0), 0) == [
+    assert GAME.status(GAME.observe(state, 0), Shared(0)) == [
         "",
         "=== Player 1 Turn ===",
         "CI: 15",
@@ -70,7 +71,8 @@ def test_c7_the_players_are_never_both_out_of_cards(options: dict[str, object]) 
         match = Match(game, seed, turn_limit=60)
         while match.result is None:
             (player,) = match.deciders
-            match.submit(player, make("random", seed, player).choose(match.view(player)))
+            seat = make("random", stream(seed, player))
+            match.submit(player, seat.choose(match.view(player)))
         states = [match.state_before(number) for number in range(len(match.events))]
         for state in [*states, match.state]:
             assert Counter((*state.hands[0], *state.hands[1], *state.deck, *state.discard)) == pack
@@ -108,7 +110,7 @@ def test_draws_are_told_to_the_drawer_only() -> None:
         return GAME.tell(GAME.observe(before, viewer), event, GAME.observe(after, viewer), viewer)
 
     head = ["", "=== Player 1 Turn ===", "CI: 15"]
-    assert told(0) == [*head, "Hand: [2, 3, 5]", "Draws card: 3", "New Hand: [2, 3, 5, 3]"]
+    assert told(Shared(0)) == [*head, "Hand: [2, 3, 5]", "Draws card: 3", "New Hand: [2, 3, 5, 3]"]
     for viewer in (1, None):
         assert told(viewer) == [*head, "Hand: 3 cards", "Draws a card", "New Hand: 4 cards"]
 

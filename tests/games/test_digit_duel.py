@@ -6,6 +6,7 @@ import pytest
 
 from duels.core import Decide, IllegalMove, Match, OptionError, Over, Pick
 from duels.core.game import Result
+from duels.core.show import Shared
 from duels.games.digit_duel import DigitDuel, State
 
 GAME = DigitDuel()
@@ -54,13 +55,13 @@ def test_example_game() -> None:
 def test_d5_the_sample_prompt_lists_the_four() -> None:
     """digit-duel.txt:167 leaves out a 4 which Player 2 has by line 142."""
     state = duel(GAME, ("7", "5"), ("9", "8"), ("6", "6"), ("8", "5"))
-    assert GAME.status(state, 0) == [
+    assert GAME.status(state, Shared(0)) == [
         "",
         "--- Player 1's Turn ---",
         "Available Digits: 1,2,3,4,9",
         "Life Points: Player 1 - 6, Player 2 - 8",
     ]
-    assert GAME.status(GAME.play(state, "4"), 1)[-4:] == [
+    assert GAME.status(GAME.play(state, "4"), Shared(1))[-4:] == [
         "",
         "--- Player 2's Defense ---",
         "Available Digits: 1,2,3,4,7",
@@ -78,7 +79,7 @@ def test_damage(attack: int, defence: int) -> None:
 
 def test_d1_the_defender_sees_the_attack() -> None:
     announced = GAME.play(GAME.start(), "7")
-    for viewer in (0, 1, None):
+    for viewer in (Shared(0), Shared(1), None):
         assert GAME.observe(announced, viewer).attack == 7
         assert GAME.seen(GAME.start(), Pick(((0, "7"),)), viewer) == Pick(((0, "7"),))
         told = GAME.tell(GAME.start(), Pick(((0, "7"),)), announced, viewer)
@@ -155,7 +156,7 @@ def test_d4_life_below_zero() -> None:
     assert end.life == (3, -5)
     assert game.turn(end) == Over(0, "Player 2 has no life points left.")
     told = game.tell(
-        game.play(game.start(), "9"), Pick(((1, "1"),)), end, 1
+        game.play(game.start(), "9"), Pick(((1, "1"),)), end, Shared(1)
     )  # digit-duel.txt:171-177
     assert told == [
         "",

@@ -7,6 +7,7 @@ from fractions import Fraction
 import pytest
 
 from duels.core import Chance, Decide, OptionError, Outcome, Over, Pick
+from duels.core.show import Shared
 from duels.games.firewall_breach import FirewallBreach, State
 
 GAME = FirewallBreach()
@@ -106,7 +107,7 @@ def test_f2_text_is_relative_to_the_viewer() -> None:
         "Opponent rolled a 2.",
         "Attack failed! Your firewall remains the same.",
     ]
-    assert told(1) == [
+    assert told(Shared(1)) == [
         "",
         "Player 2's Turn:",
         "Your Firewall: 7",

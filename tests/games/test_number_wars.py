@@ -6,7 +6,7 @@ import pytest
 
 from duels.core import Decide, IllegalMove, Match, OptionError, Over, Pick
 from duels.core.game import Result
-from duels.core.show import Tokens
+from duels.core.show import Shared, Tokens
 from duels.games.number_wars import TIMEOUT, NumberWars, State
 
 GAME = NumberWars()
@@ -110,7 +110,7 @@ def test_w3_lp_below_zero() -> None:
     after = GAME.play(before, "10")
     assert after.lp == (-5, 60)
     assert GAME.turn(after) == Over(1, "Player 1 has no LP left.")
-    assert GAME.tell(before, Pick(((1, "10"),)), after, 1) == [
+    assert GAME.tell(before, Pick(((1, "10"),)), after, Shared(1)) == [
         "Player 2 attacks with 10!",
         "Player 1 LP is now -5.",
     ]
@@ -130,7 +130,7 @@ def test_exactly_zero_ends_at_once() -> None:
 
 def test_w4_records_are_shown() -> None:
     state = State((95, 84), ((7, 9), ()), mover=1)
-    assert GAME.status(state, 1) == [
+    assert GAME.status(state, Shared(1)) == [
         "",
         "Player 1 Used Numbers: 7, 9",
         "Player 2 Used Numbers: none",
@@ -145,7 +145,7 @@ def test_records_are_shown_in_the_order_of_use_and_say_when_they_clear() -> None
     match = Match(GAME, seed=1)
     for player, move in [(0, "7"), (1, "5"), (0, "9"), (1, "5"), (0, "4")]:
         match.submit(player, move)
-    assert GAME.status(match.state, 1, match.history(1))[1:] == [
+    assert GAME.status(match.state, None, match.history(None))[1:] == [
         "Player 1 Used Numbers: 7, 9, 4",
         "Player 2 Used Numbers: 5",
     ]

@@ -6,9 +6,11 @@ from random import Random
 
 import pytest
 
+from duels.core.chance import stream
 from duels.core.conformance import play_randomly
 from duels.core.game import Pick
 from duels.core.match import Match
+from duels.core.player import answer
 from duels.games import load
 from duels.games.cipher_siege import attack_value, cards_of
 from duels.players import make
@@ -48,9 +50,10 @@ def test_every_choice_of_random_games_can_be_assessed() -> None:
                 choice = solve(GAME).assess(match.view_before(number, player))
                 assert sum(choice.mix.values()) == pytest.approx(1)
                 assert set(choice.mix) <= set(choice.options)
-                assert all(0 <= value <= 1 for value in choice.options.values())
-                assert choice.regret(move) >= 0
-                assert choice.bound is not None
+                known = [value for value in choice.options.values() if value is not None]
+                assert all(0 <= value <= 1 for value in known)
+                regret = choice.regret(move)
+                assert regret is None or regret >= 0
 
 
 @pytest.mark.parametrize("opponent", ["random", "greedy"])
@@ -59,10 +62,11 @@ def test_the_strategy_beats_simple_opponents(opponent: str) -> None:
     score = 0
     for seed in range(100):
         seat = seed % 2
-        seats = [make("perfect" if player == seat else opponent, seed, player) for player in (0, 1)]
+        names = ["perfect" if player == seat else opponent for player in (0, 1)]
+        seats = [make(name, stream(seed, player)) for player, name in enumerate(names)]
         match = Match(GAME, seed)
         while match.result is None:
             for player in match.deciders:
-                match.submit(player, seats[player].choose(match.view(player)))
+                match.submit(player, answer(seats[player], match.view(player)))
         score += match.result.winner == seat
     assert score > 50

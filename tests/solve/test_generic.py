@@ -151,3 +151,12 @@ def test_one_lost_turn_hands_number_wars_over() -> None:
     game = load("number-wars")
     state = game.play(game.play(game.start(), "10"), "10")
     assert solve(game).value(game.play(state, "10")) == 0
+
+
+def test_long_work_tells_how_far_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("duels.solve.generic.STEP", 50)
+    told: list[float] = []
+    Generic(load("number-clash", numbers=4, points=2), lambda part, what: told.append(part))
+    assert len(told) > 3
+    assert 0 < told[0] < 1
+    assert told[-1] == 1

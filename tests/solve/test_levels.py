@@ -17,7 +17,7 @@ def test_a_level_gives_away_its_share(values: list[float], player: int) -> None:
     best = max(values) if player == 0 else min(values)
     optimal = [move for move, value in options.items() if value == best]
     choice = Assessment(player, best, options, {move: 1 / len(optimal) for move in optimal})
-    regrets = {move: float(choice.regret(move)) for move in options}
+    regrets = {move: float(choice.regret(move) or 0) for move in options}
     uniform = sum(regrets.values()) / len(regrets)
     for level, share in LEVELS.items():
         mix = level_mix(choice, level)
@@ -31,5 +31,5 @@ def test_levels_err_more_on_what_matters_less() -> None:
     choice = solve(game).assess_state(game.start(), 0)
     mix = level_mix(choice, "medium")
     assert min(mix, key=lambda move: mix[move]) == min(
-        choice.options, key=lambda move: choice.options[move]
+        choice.options, key=lambda move: float(choice.options[move] or 0)
     )

@@ -11,10 +11,11 @@ import pytest
 
 from duels.core.game import AnyGame
 from duels.games import load
-from duels.solve import digit_duel, kernels, number_clash, tables
+from duels.solve import compiled, digit_duel, number_clash, tables
+from duels.solve.table_solution import TableSolution
 from duels.solve.tables import TableError
 
-needs_numba = pytest.mark.skipif(not kernels.have_numba(), reason="needs the extra duels[solve]")
+needs_numba = pytest.mark.skipif(not compiled.have_numba(), reason="needs the extra duels[solve]")
 KIND = "test 1"
 PAYLOAD = bytes(range(200))
 
@@ -30,10 +31,10 @@ def game() -> AnyGame:
 
 
 def test_what_is_stored_is_found(game: AnyGame) -> None:
-    assert tables.find(game, KIND) is None
+    assert tables.find_table(game, KIND) is None
     path = tables.store(game, PAYLOAD, KIND, facts={"states": 7})
     assert path == tables.cached_path(game)
-    table = tables.find(game, KIND)
+    table = tables.find_table(game, KIND)
     assert table is not None
     assert bytes(table.payload) == PAYLOAD
     assert table.payload.readonly
@@ -45,14 +46,14 @@ def test_one_table_serves_whoever_moves_first(game: AnyGame) -> None:
     other = load("digit-duel", digits=3, life="2/3", first=1)
     tables.store(game, PAYLOAD, KIND)
     assert tables.cached_path(game) == tables.cached_path(other)
-    assert tables.find(other, KIND) is not None
+    assert tables.find_table(other, KIND) is not None
 
 
 def test_other_settings_have_other_files(game: AnyGame) -> None:
     tables.store(game, PAYLOAD, KIND)
     for other in (load("digit-duel", digits=3, life="3/2"), load("number-clash", numbers=3)):
         assert tables.cached_path(other) != tables.cached_path(game)
-        assert tables.find(other, KIND) is None
+        assert tables.find_table(other, KIND) is None
 
 
 def test_a_table_of_other_settings_is_refused(game: AnyGame, tmp_path: Path) -> None:
@@ -72,7 +73,7 @@ def test_the_payload_is_aligned(game: AnyGame, tmp_path: Path) -> None:
 
 def test_an_empty_payload_is_a_payload(game: AnyGame) -> None:
     tables.store(game, b"", KIND)
-    table = tables.find(game, KIND)
+    table = tables.find_table(game, KIND)
     assert table is not None
     assert len(table.payload) == 0
 
@@ -101,11 +102,11 @@ def test_a_damaged_table_is_an_error_and_an_outdated_one_is_missing(game: AnyGam
     whole = path.read_bytes()
     path.write_bytes(whole[:-1] + b"?")
     with pytest.raises(TableError, match="checksum"):
-        tables.find(game, KIND)
+        tables.find_table(game, KIND)
     path.write_bytes(whole[:8] + struct.pack("<I", tables.VERSION + 1) + whole[12:])
-    assert tables.find(game, KIND) is None
+    assert tables.find_table(game, KIND) is None
     path.write_bytes(whole)
-    assert tables.find(game, "test 2") is None
+    assert tables.find_table(game, "test 2") is None
 
 
 def test_a_missing_file_is_said_plainly(game: AnyGame, tmp_path: Path) -> None:
@@ -123,14 +124,14 @@ def test_writing_is_all_or_nothing(game: AnyGame, monkeypatch: pytest.MonkeyPatc
     with pytest.raises(TableError, match="No space left"):
         tables.store(game, PAYLOAD * 2, KIND)
     assert os.listdir(os.path.dirname(path)) == [os.path.basename(path)]
-    table = tables.find(game, KIND)
+    table = tables.find_table(game, KIND)
     assert table is not None
     assert bytes(table.payload) == PAYLOAD
 
 
 def test_an_open_table_survives_its_replacement(game: AnyGame) -> None:
     tables.store(game, PAYLOAD, KIND)
-    table = tables.find(game, KIND)
+    table = tables.find_table(game, KIND)
     tables.store(game, PAYLOAD[::-1], KIND)
     assert table is not None
     assert bytes(table.payload) == PAYLOAD
@@ -153,10 +154,11 @@ def test_shipped_tables_are_sound_and_small(slug: str, module: Any, most: int) -
 
 
 def test_shipped_tables_are_for_the_default_rules_only() -> None:
-    assert number_clash.find(load("number-clash", points=2)) is None
-    assert digit_duel.find(load("digit-duel", hidden=True)) is None
-    assert digit_duel.find(load("digit-duel", digits=8)) is None
-    assert digit_duel.find(load("digit-duel", life="3/8")) is not None  # lower lives are in it
+    assert number_clash.stored_values(load("number-clash", points=2)) is None
+    assert digit_duel.stored_values(load("digit-duel", hidden=True)) is None
+    assert digit_duel.stored_values(load("digit-duel", digits=8)) is None
+    lower = load("digit-duel", life="3/8")
+    assert digit_duel.stored_values(lower) is not None, "lower lives are in it"
 
 
 @needs_numba
@@ -171,7 +173,7 @@ def test_digit_duel_is_rebuilt_byte_for_byte(tmp_path: Path) -> None:
 def test_number_clash_is_rebuilt_within_rounding() -> None:
     game = load("number-clash")
     shipped = tables.load(tables.shipped_path(game), game, number_clash.KIND).payload
-    rebuilt = number_clash.build(game)
+    rebuilt = number_clash.solve(game).payload
     assert len(rebuilt) == len(shipped)
     start = number_clash.NumberClashTable(game, shipped)._values_at
     assert rebuilt[:start] == shipped[:start]
@@ -185,21 +187,22 @@ def test_number_clash_is_rebuilt_within_rounding() -> None:
 
 @needs_numba
 @pytest.mark.parametrize(
-    ("slug", "module", "options"),
+    ("module", "kind", "options"),
     [
-        ("number-clash", number_clash, {"numbers": 4, "points": 2}),
-        ("digit-duel", digit_duel, {"digits": 4, "life": 3}),
-        ("digit-duel", digit_duel, {"digits": 3, "life": "60/55", "first": 1}),
-        ("digit-duel", digit_duel, {"digits": 3, "life": 3, "hidden": True}),
+        (number_clash, number_clash.NumberClashSolution, {"numbers": 4, "points": 2}),
+        (digit_duel, digit_duel.DigitDuelSolution, {"digits": 4, "life": 3}),
+        (digit_duel, digit_duel.DigitDuelSolution, {"digits": 3, "life": "60/55", "first": 1}),
+        (digit_duel, digit_duel.DigitDuelSolution, {"digits": 3, "life": 3, "hidden": True}),
     ],
 )
 def test_a_variant_is_solved_kept_and_found(
-    slug: str, module: Any, options: dict[str, object]
+    module: Any, kind: type[TableSolution], options: dict[str, object]
 ) -> None:
+    slug = "number-clash" if module is number_clash else "digit-duel"
     game = load(slug, **options)
-    assert module.find(game) is None
-    solved = module.solve(game)
-    table = tables.open_table(module.keep(game, solved))
+    assert module.stored_values(game) is None
+    path, solved = kind.unopened(game).make()
+    table = tables.open_table(path)
     assert table is not None
     assert table.facts == {"states": solved.states, "gap": solved.gap}
-    assert 0 <= module.find(game).value(game.start()) <= 1
+    assert 0 <= module.stored_values(game).value(game.start()) <= 1

@@ -1,4 +1,4 @@
-"""Compiled kernels: the rules of the built-in games again, for thousands of games at a time.
+"""Compiled kernels: the rules of games again, for thousands of games at a time.
 
 A kernel restates a game for speed and is never trusted on its own: the tests walk each against the
 pure rules. Every module here can be imported on a bare Python; using one without the extra is a
@@ -19,15 +19,24 @@ from duels.core.errors import DuelsError
 from duels.core.game import AnyGame
 from duels.core.show import listed
 from duels.envs.extras import Array
-from duels.games import BUILT_IN
-from duels.solve import kernels as numba
-from duels.solve.kernels import have_numba, np
+from duels.solve import compiled as numba
+from duels.solve.compiled import have_numba, np
 
 __all__ = [
-    "DECISIONS", "GOING_ON", "NOBODY",
+    "DECISIONS", "GOING_ON", "KERNELS", "NOBODY",
     "Array", "Kernel", "NoKernel", "Scalar",
     "compiled", "have_numba", "kernel_named", "kernel_of", "need_numba", "np",
 ]  # fmt: skip
+
+# By slug. A game of another package declares an entry point in the group `duels.kernels`:
+# `your-game = "your_package.kernel:KERNEL"`.
+KERNELS = {
+    "firewall-breach": "duels.envs.kernels.firewall_breach:KERNEL",
+    "number-clash": "duels.envs.kernels.number_clash:KERNEL",
+    "cipher-siege": "duels.envs.kernels.cipher_siege:KERNEL",
+    "digit-duel": "duels.envs.kernels.digit_duel:KERNEL",
+    "number-wars": "duels.envs.kernels.number_wars:KERNEL",
+}
 
 # A whole number or a truth, Python's where kernels are called and numpy's where they are compiled.
 Scalar = Any
@@ -95,18 +104,35 @@ def compiled(function: F) -> F:
         return numba.built(function, need_numba, **options)
 
 
-def kernel_named(slug: str) -> Kernel:
-    module = importlib.import_module(f"{__name__}.{slug.replace('-', '_')}")
-    kernel: Kernel = module.KERNEL
+def registered() -> dict[str, str]:
+    """Where the kernel of each game is, by its slug; those of other packages included."""
+    return others() | KERNELS
+
+
+@functools.cache
+def others() -> dict[str, str]:
+    """The kernels that other packages declare as entry points in the group `duels.kernels`."""
+    from importlib.metadata import entry_points  # scanning installed packages takes a while
+
+    return {point.name: point.value for point in entry_points(group="duels.kernels")}
+
+
+def kernel_named(slug: str) -> Kernel | None:
+    """The kernel registered for a slug, if there is one."""
+    place = KERNELS.get(slug) or others().get(slug)
+    if place is None:
+        return None
+    module, _, name = place.partition(":")
+    kernel: Kernel = getattr(importlib.import_module(module), name)
     return kernel
 
 
 def kernel_of(game: AnyGame) -> Kernel:
-    """The kernel that restates a game's rules."""
+    """The kernel that restates a game's rules, or `NoKernel`."""
     need_numba()
-    # A subclass may have changed any rule.
-    if game.slug not in BUILT_IN or type(game) is not kernel_named(game.slug).game:
+    kernel = kernel_named(game.slug)
+    if kernel is None or type(game) is not kernel.game:  # a subclass may have changed any rule
         raise NoKernel(
-            f"{type(game).__name__} has no kernel; the games with one are {listed(BUILT_IN)}"
+            f"{type(game).__name__} has no kernel; the games with one are {listed(registered())}"
         )
-    return kernel_named(game.slug)
+    return kernel

@@ -49,6 +49,7 @@ def misplaced(actions: Array, moves: int) -> int:
 def drivers(slug: str, sealed: bool) -> Drivers:
     """The loops for a game, and for one that seals its choices or not."""
     kernel = kernel_named(slug)
+    assert kernel is not None, slug
     deal, play, legal, mover = kernel.begin, kernel.play, kernel.legal, kernel.mover
     choose, mask, observe = kernel.choose, kernel.mask, kernel.observe
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from duels.solve.kernels import Array, compiled, np
+from duels.solve.compiled import Array, compiled, np
 from duels.solve.siege.kernel import (
     CODES,
     FULL,
@@ -15,7 +15,7 @@ from duels.solve.siege.kernel import (
     VALUES,
     Store,
     Tables,
-    find,
+    slot_of,
 )
 from duels.solve.siege.mccfr import (
     CI_O,
@@ -146,7 +146,7 @@ def after_draw(bl: Belief, source: int, target: int, own: int, disc: int, tb: Ta
 def replies(s: Array, tb: Tables, st: Store, out: Array) -> Any:
     """The frozen strategy's move probabilities for the mover of ``s``; how many moves there are."""
     actions = legal_count(s, tb)
-    slot = find(key_of(s, tb), st)
+    slot = slot_of(key_of(s, tb), st)
     if st.keys[slot] == 0:
         for a in range(actions):
             out[a] = 0.0

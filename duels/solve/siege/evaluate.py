@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from duels.games.cipher_siege import CipherSiege
-from duels.solve.kernels import Array, compiled, np
+from duels.solve.compiled import Array, compiled, np
 from duels.solve.siege.kernel import (
     CI_BASE,
     CODES,
@@ -20,9 +20,9 @@ from duels.solve.siege.kernel import (
     Store,
     Tables,
     build_tables,
-    find,
     find_or_add,
     new_store,
+    slot_of,
     uniform,
 )
 from duels.solve.siege.mccfr import (
@@ -70,7 +70,7 @@ def evaluate(
             if (s[PLY] & 1) == me:
                 actions = legal_count(s, tb)
                 # only states of the strategy are stored; the rest still teach the coarse table
-                slot = find(key_of(s, tb), st)
+                slot = slot_of(key_of(s, tb), st)
                 fine = np.int64(-1)
                 if st.keys[slot] != 0:
                     fine = find_or_add(key_of(s, tb), actions, sf)
@@ -158,11 +158,11 @@ def stored_values(
     The fine mean is shrunk towards the coarse one; -1 where no play-out says anything.
     """
     for j in range(keys.shape[0]):
-        fine = find(keys[j], sf)
+        fine = slot_of(keys[j], sf)
         if sf.keys[fine] == 0:  # never reached: no claim
             out[where[j] : where[j + 1]] = -1.0
             continue
-        coarse = find(coarse_key(keys[j], tb, tc), sc)
+        coarse = slot_of(coarse_key(keys[j], tb, tc), sc)
         for a in range(where[j + 1] - where[j]):
             total, weight = 0.0, 0.0
             if sc.keys[coarse] != 0 and sc.pool[1, sc.where[coarse] + a] > 0.0:

@@ -6,7 +6,7 @@ from math import log, sqrt
 from typing import Any
 
 from duels.games.cipher_siege import CipherSiege
-from duels.solve.kernels import Array, compiled, np
+from duels.solve.compiled import Array, compiled, np
 from duels.solve.siege.kernel import (
     ATTACK,
     DEFEND,
@@ -14,11 +14,15 @@ from duels.solve.siege.kernel import (
     Store,
     Tables,
     build_tables,
-    find,
     find_or_add,
     new_store,
     pick_card,
+    slot_of,
     uniform,
+)
+from duels.solve.siege.learned_responder import (
+    Estimate,
+    estimate,
 )
 from duels.solve.siege.mccfr import (
     CAP_M,
@@ -38,10 +42,6 @@ from duels.solve.siege.mccfr import (
     new_states,
     play,
     turn_over,
-)
-from duels.solve.siege.respond import (
-    Estimate,
-    estimate,
 )
 
 STRATEGY, RANDOM, GREEDY, ISMCTS = range(4)
@@ -151,7 +151,7 @@ def ismcts(
                 tree.pool[0, path[i, 0]] += np.float32(0.5)
             elif winner == path[i, 1]:
                 tree.pool[0, path[i, 0]] += np.float32(1.0)
-    slot = find(key_of(root, tf), tree)
+    slot = slot_of(key_of(root, tf), tree)
     best, most = 0, -1.0
     for a in range(legal_count(root, tf)):
         n = tree.pool[1, tree.where[slot] + a]

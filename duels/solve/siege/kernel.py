@@ -11,7 +11,8 @@ from itertools import product
 from typing import Any, NamedTuple
 
 from duels.games.cipher_siege import CipherSiege, attack_value
-from duels.solve.kernels import Array, compiled, np
+from duels.solve.compiled import Array, compiled, np
+from duels.solve.siege.knowledge import unseen_bucket
 from duels.solve.solution import Unsolved
 
 ATTACK, DEFEND, SWAP = 0, 1, 2
@@ -54,17 +55,6 @@ class Tables(NamedTuple):
     best_row: Array  # i64[codes] its row, relative to start
     bucket: Array  # i64[codes] summary of the unseen cards, by the code of the seen ones
     const: Array  # i64[10], see above
-
-
-def unseen_bucket(counts: tuple[int, ...], copies: int) -> int:
-    """Rough summary of the cards a player cannot see: is their mean low, usual or high?"""
-    unseen = [copies - count for count in counts]
-    total = sum(unseen)
-    if total == 0:
-        return 0
-    mean = sum((v + 1) * u for v, u in enumerate(unseen)) / total
-    middle = (len(counts) + 1) / 2
-    return 1 + sum(mean > middle + edge for edge in (-0.35, -0.12, 0.12, 0.35))
 
 
 def build_tables(game: CipherSiege, fine_plies: int, cap: int = DEPTH_CAP) -> Tables:
@@ -221,7 +211,7 @@ def moves_at(key: int, tb: Tables) -> Any:
 
 
 @compiled
-def find(key: int, st: Store) -> Any:
+def slot_of(key: int, st: Store) -> Any:
     """Slot holding the key, or the free slot where it belongs."""
     mask = np.uint64(st.keys.shape[0] - 1)
     h = key * np.uint64(0x9E3779B97F4A7C15)
@@ -234,7 +224,7 @@ def find(key: int, st: Store) -> Any:
 @compiled
 def find_or_add(key: int, actions: int, st: Store) -> Any:
     """Pool offset of an information state, made on the first visit; -1 when the store is full."""
-    slot = find(key, st)
+    slot = slot_of(key, st)
     if st.keys[slot] == key:
         return st.where[slot]
     if st.used[1] + actions > st.pool.shape[1] or st.used[0] * 10 > st.keys.shape[0] * 8:
@@ -250,7 +240,7 @@ def find_or_add(key: int, actions: int, st: Store) -> Any:
 def insert_all(keys: Array, where: Array, st: Store) -> None:
     """Refill the hash table of a store from a checkpoint."""
     for i in range(keys.shape[0]):
-        slot = find(keys[i], st)
+        slot = slot_of(keys[i], st)
         st.keys[slot] = keys[i]
         st.where[slot] = where[i]
     st.used[0] = keys.shape[0]

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from duels.solve.kernels import Array, compiled, np
+from duels.solve.compiled import Array, compiled, np
 from duels.solve.siege.kernel import (
     ATTACK,
     DEALT,
@@ -28,11 +28,11 @@ from duels.solve.siege.kernel import (
     SECOND_CI,
     Store,
     Tables,
-    find,
     find_or_add,
     forget,
     moves_at,
     pick_card,
+    slot_of,
     state_key,
     uniform,
 )
@@ -159,7 +159,7 @@ def choose(s: Array, which: int, tb: Tables, st: Store, sigma: Array, rng: Array
     `which` is the row of the pool: 0 the current strategy, 1 the average.
     """
     hand = s[HAND_M]
-    slot = find(key_of(s, tb), st)
+    slot = slot_of(key_of(s, tb), st)
     if st.keys[slot] == 0:
         return tb.best_row[hand]
     actions = legal_count(s, tb)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from duels.games.cipher_siege import CipherSiege
-from duels.solve.kernels import Array, compiled, np
+from duels.solve.compiled import Array, compiled, np
 from duels.solve.siege.evaluate import Evaluator
 from duels.solve.siege.kernel import Store, Tables, build_tables, insert_all, moves_at, new_store
 from duels.solve.siege.mccfr import new_scratch, new_states, self_play

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from duels.solve.kernels import Array, compiled, np
+from duels.solve.compiled import Array, compiled, np
 from duels.solve.siege.belief import (
     Belief,
     after_draw,
@@ -24,8 +24,8 @@ from duels.solve.siege.kernel import (
     VALUES,
     Store,
     Tables,
-    find,
     forget,
+    slot_of,
 )
 from duels.solve.siege.mccfr import (
     CAP_M,
@@ -52,8 +52,8 @@ def move_values(
     Returns the index of the best.
     """
     actions = legal_count(s, tf)
-    fine = find(key_of(s, tf), sf)
-    coarse = find(key_of(s, tc), sc)
+    fine = slot_of(key_of(s, tf), sf)
+    coarse = slot_of(key_of(s, tc), sc)
     best = tf.best_row[s[HAND_M]]
     top = -1.0
     for a in range(actions):

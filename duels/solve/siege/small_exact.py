@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from duels.games.cipher_siege import CipherSiege
-from duels.solve.kernels import Array, compiled, np
-from duels.solve.siege.kernel import MAX_ACTIONS, Store, Tables, find, state_key
+from duels.solve.compiled import Array, compiled, np
+from duels.solve.siege.kernel import MAX_ACTIONS, Store, Tables, slot_of, state_key
 from duels.solve.siege.mccfr import match
 from duels.solve.siege.small_tree import Builder, Cards, Tree
 
@@ -140,7 +140,7 @@ class Exact:
             sigma[:] = 0.0
             sigma[best] = 1.0
             if tables.best[h] < oci:
-                slot = find(
+                slot = slot_of(
                     state_key(h, code(disc), ci, oci, osize, code(km), code(ko), ply, tables), store
                 )
                 if store.keys[slot] != 0:

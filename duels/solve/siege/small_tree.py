@@ -13,7 +13,7 @@ from math import comb
 from typing import Any, NamedTuple
 
 from duels.games.cipher_siege import CipherSiege, attack_value
-from duels.solve.kernels import Array, np
+from duels.solve.compiled import Array, np
 from duels.solve.siege.kernel import ATTACK, DEFEND, SWAP
 
 Cards = tuple[int, ...]

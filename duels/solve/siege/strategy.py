@@ -45,7 +45,7 @@ class Strategy:
         self._blocks = view[8 + 12 * blocks :]
         self._block = lru_cache(maxsize=256)(self._unpack)
 
-    def find(self, key: int) -> Stored | None:
+    def lookup(self, key: int) -> Stored | None:
         at = bisect_right(self._first, key) - 1
         return self._block(at).get(key) if at >= 0 else None
 
@@ -109,7 +109,7 @@ def payload_of(states: Iterable[Stored]) -> bytes:
     """The payload of a strategy; the same states give the same bytes.
 
     >>> one = Stored(7, 2, [(0, 200), (1, 55)], bytes([250, 255]))
-    >>> Strategy(payload_of([one])).find(7) == one
+    >>> Strategy(payload_of([one])).lookup(7) == one
     True
     """
     ordered = sorted(states)

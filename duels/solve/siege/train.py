@@ -11,7 +11,7 @@ from collections.abc import Callable
 from zipfile import BadZipFile
 
 from duels.games.cipher_siege import CipherSiege
-from duels.solve.kernels import Array, need_numba, np
+from duels.solve.compiled import Array, need_numba, np
 from duels.solve.siege.kernel import CODES, Store, build_tables, insert_all, new_store
 from duels.solve.siege.mccfr import new_scratch, new_states, total_regret, train
 from duels.solve.solution import Unsolved

@@ -1,6 +1,6 @@
-"""Draw the pictures of perfect play for the docs: one SVG a picture, from the real solutions.
+"""Draw the charts of perfect play for the docs: one SVG a chart, from the real solutions.
 
-python3 tools/pictures.py           # writes docs/pictures/*.svg
+python3 tools/draw_charts.py        # writes docs/pictures/*.svg
 """
 
 from __future__ import annotations
@@ -12,17 +12,17 @@ ROOT = Path(__file__).parent.parent
 sys.path.insert(0, str(ROOT))
 
 from duels.games import BUILT_IN, load  # noqa: E402
-from duels.solve.pictures import pictures  # noqa: E402
+from duels.solve.charts import charts  # noqa: E402
 
 FOLDER = ROOT / "docs" / "pictures"
 
 
 def drawn() -> dict[Path, str]:
-    """Every picture by its file."""
+    """Every chart by its file."""
     return {
-        FOLDER / f"{slug}-{number}.svg": picture.svg()
+        FOLDER / f"{slug}-{number}.svg": chart.svg()
         for slug in BUILT_IN
-        for number, picture in enumerate(pictures(load(slug)), 1)
+        for number, chart in enumerate(charts(load(slug)), 1)
     }
 
 

@@ -6,18 +6,14 @@ its table is then kept in the user's data directory.
 
 from __future__ import annotations
 
-from fractions import Fraction
-from math import comb
 from typing import Any, Protocol
 
 from duels.core.errors import DuelsError
 from duels.core.game import AnyGame
-from duels.games.digit_duel import DigitDuel
-from duels.games.number_clash import NumberClash
-from duels.solve import digit_duel, number_clash, tables
+from duels.solve import tables
 from duels.solve.generic import LARGEST, Generic
-from duels.solve.solution import Solution, Unsolved, Value
-from duels.solve.tables import Progress, Solved
+from duels.solve.solution import Progress, Solution, Unsolved, Value
+from duels.solve.tables import Solved
 
 SMALL = 20_000  # states that Python walks in about a second
 
@@ -26,15 +22,15 @@ class Reader(Protocol):
     def value(self, state: Any) -> Value: ...
 
 
-class Tabled(Solution):
+class TableSolution(Solution):
     """A kind of table says which file it needs, how to read it and how to make it."""
 
     def __init__(self, game: AnyGame, progress: Progress | None = None) -> None:
         super().__init__(game)
         self.covering, self.kind = self.needs()
-        if tables.find(self.covering, self.kind) is None:
+        if tables.find_table(self.covering, self.kind) is None:
             if self.states() <= SMALL:
-                self._reader: Reader = Generic(game)
+                self._reader: Reader = Generic(game, progress)
                 return
             try:
                 self.make(progress)
@@ -47,7 +43,7 @@ class Tabled(Solution):
         return self._reader.value(state)
 
     @classmethod
-    def unopened(cls, game: AnyGame) -> Tabled:
+    def unopened(cls, game: AnyGame) -> TableSolution:
         """Knows which table it needs, and has not looked for it."""
         solution = cls.__new__(cls)
         Solution.__init__(solution, game)
@@ -58,7 +54,7 @@ class Tabled(Solution):
     def quick(cls, game: AnyGame) -> bool:
         solution = cls.unopened(game)
         small = solution.states() <= SMALL
-        return small or tables.find(solution.covering, solution.kind) is not None
+        return small or tables.find_table(solution.covering, solution.kind) is not None
 
     @classmethod
     def rebuild(
@@ -77,7 +73,7 @@ class Tabled(Solution):
         return tables.store(self.covering, solved.payload, self.kind, path, facts), solved
 
     def _open(self) -> Reader:
-        table = tables.find(self.covering, self.kind)
+        table = tables.find_table(self.covering, self.kind)
         assert table is not None
         return self.read(table.payload)
 
@@ -98,45 +94,3 @@ class Tabled(Solution):
 
     def solve(self, progress: Progress | None) -> Solved:
         raise NotImplementedError
-
-
-class NumberClashSolution(Tabled):
-    game: NumberClash
-
-    def needs(self) -> tuple[AnyGame, str]:
-        return self.game, number_clash.KIND
-
-    def states(self) -> int:
-        return comb(2 * self.game.numbers, self.game.numbers) * self.game.points**2
-
-    def read(self, payload: memoryview) -> Reader:
-        return number_clash.NumberClashTable(self.game, payload)
-
-    def solve(self, progress: Progress | None) -> Solved:
-        return number_clash.solve(self.game, progress)
-
-
-class DigitDuelSolution(Tabled):
-    game: DigitDuel
-
-    def known(self, state: Any) -> Value:
-        value = self._reader.value(state)
-        return value if self.game.hidden else Fraction(value)
-
-    def distance(self, state: Any) -> int | None:
-        """Turns, not choices; both grow alike, which is all a comparison needs."""
-        if isinstance(self._reader, digit_duel.DigitDuelTable):
-            return self._reader.distance(state)
-        return None
-
-    def needs(self) -> tuple[AnyGame, str]:
-        return digit_duel.table_game(self.game), digit_duel.kind(self.game)
-
-    def states(self) -> int:
-        return digit_duel.check_size(self.game)
-
-    def read(self, payload: memoryview) -> Reader:
-        return digit_duel.reader(self.game, payload)
-
-    def solve(self, progress: Progress | None) -> Solved:
-        return digit_duel.solve(self.game, progress)

@@ -13,7 +13,7 @@ from math import sqrt
 from typing import Any, NamedTuple
 
 from duels.games.cipher_siege import CipherSiege
-from duels.solve.kernels import Array, compiled, np
+from duels.solve.compiled import Array, compiled, np
 from duels.solve.siege.belief import (
     Belief,
     new_belief,

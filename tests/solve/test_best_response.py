@@ -9,7 +9,7 @@ import pytest
 
 from duels.games import load
 from duels.solve import solve
-from duels.solve.respond import Response
+from duels.solve.best_response import Response
 
 CASES: list[tuple[str, dict[str, object]]] = [
     ("firewall-breach", {}),

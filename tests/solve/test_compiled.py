@@ -12,12 +12,12 @@ from duels.core.errors import DuelsError
 from duels.core.game import AnyGame, Decide, Over
 from duels.games import load
 from duels.games.digit_duel import State as DuelState
-from duels.solve import digit_duel, kernels, number_clash
+from duels.solve import compiled, digit_duel, number_clash
 from duels.solve.digit_duel import DigitDuelTable
 from duels.solve.matrix import solve_matrix
 from duels.solve.tables import TableError
 
-needs_numba = pytest.mark.skipif(not kernels.have_numba(), reason="needs the extra duels[solve]")
+needs_numba = pytest.mark.skipif(not compiled.have_numba(), reason="needs the extra duels[solve]")
 
 
 def final(over: Over) -> float:
@@ -129,7 +129,7 @@ SMALL_DUELS: list[dict[str, object]] = [
 @pytest.mark.parametrize("options", SMALL_DUELS, ids=str)
 def test_digit_duel_equals_the_rules(options: dict[str, object]) -> None:
     game = load("digit-duel", **options)
-    table = DigitDuelTable(game, digit_duel.build(game))
+    table = DigitDuelTable(game, digit_duel.solve(game).payload)
     for state, result in pure_results(game).items():
         assert table.result(state) == result, state
         assert table.value(state) == 1 - result[0]
@@ -153,7 +153,7 @@ def test_hidden_digit_duel_equals_the_rules(options: dict[str, object]) -> None:
 @cache
 def clash() -> tuple[AnyGame, number_clash.NumberClashTable]:
     game = load("number-clash")
-    table = number_clash.find(game)
+    table = number_clash.stored_values(game)
     assert table is not None, "the table of the default rules ships with the package"
     return game, table
 
@@ -161,7 +161,7 @@ def clash() -> tuple[AnyGame, number_clash.NumberClashTable]:
 @cache
 def duel(life: str = "10", first: int = 0) -> tuple[AnyGame, DigitDuelTable]:
     game = load("digit-duel", life=life, first=first)
-    table = digit_duel.find(game)
+    table = digit_duel.stored_values(game)
     assert isinstance(table, DigitDuelTable)
     return game, table
 
@@ -297,11 +297,11 @@ def test_what_is_too_large_is_refused_at_once(game: AnyGame) -> None:
 
 
 def test_a_missing_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(kernels, "_numba", None)
+    monkeypatch.setattr(compiled, "_numba", None)
     with pytest.raises(DuelsError, match=r"duels\[solve\]"):
-        number_clash.build(load("number-clash", numbers=3))
+        number_clash.solve(load("number-clash", numbers=3))
 
-    @kernels.compiled
+    @compiled.compiled
     def nothing() -> None: ...
 
     with pytest.raises(DuelsError, match=r"duels\[solve\]"):

@@ -18,9 +18,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from math import comb
 
-from duels.solve.kernels import Array, compiled, need_numba, np
-from duels.solve.kernels.matrix import scratch, solve
-from duels.solve.kernels.number_clash import subsets
+from duels.solve.compiled import Array, compiled, need_numba, np
+from duels.solve.compiled.matrix import scratch, solve
+from duels.solve.compiled.subsets import subsets
 
 
 def open_layers(digits: int, life: int) -> Iterator[Array]:

@@ -1,4 +1,4 @@
-"""Pictures of perfect play, as text for a terminal and as SVG for a page.
+"""Charts as text for a terminal and as SVG for a page.
 
 Two kinds are enough: a grid of cells and a row of bars.
 
@@ -115,7 +115,7 @@ class Grid(NamedTuple):
         return _page(self.title, drawn, width, foot + 22 * len(self.legend) + 10, self.note)
 
 
-Picture = Bars | Grid
+Chart = Bars | Grid
 
 
 def _page(title: str, drawn: list[str], width: float, height: float, note: str) -> str:

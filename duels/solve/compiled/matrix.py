@@ -7,7 +7,7 @@ guarantees is returned with it.
 
 from __future__ import annotations
 
-from duels.solve.kernels import Array, compiled, np
+from duels.solve.compiled import Array, compiled, np
 
 WIDE = 20  # the most numbers or digits any game here may have
 STRIDE = WIDE + 4

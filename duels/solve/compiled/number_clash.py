@@ -11,8 +11,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import NamedTuple
 
-from duels.solve.kernels import Array, compiled, need_numba, np
-from duels.solve.kernels.matrix import scratch, solve
+from duels.solve.compiled import Array, compiled, need_numba, np
+from duels.solve.compiled.matrix import scratch, solve
+from duels.solve.compiled.subsets import Sets, subsets
 
 
 class Layers(NamedTuple):
@@ -22,13 +23,6 @@ class Layers(NamedTuple):
     values: list[Array]  # of the reachable states below the diagonal, row by row
     states: int  # reachable decision states, the mirrored ones included
     gap: float  # the largest duality gap of all of them
-
-
-class Sets(NamedTuple):
-    """The sets of one size: their numbers and, for each number, the rank of the set without it."""
-
-    numbers: Array
-    without: Array
 
 
 def solve_layers(
@@ -55,20 +49,6 @@ def solve_layers(
 def lower_half(reachable: Array) -> Array:
     """The reachable states below the diagonal: those that are solved and stored."""
     return np.tri(len(reachable), k=-1, dtype=np.bool_) & (reachable != 0)
-
-
-def subsets(numbers: int, size: int) -> Sets:
-    masks = [mask for mask in range(1 << numbers) if mask.bit_count() == size]
-    smaller = [mask for mask in range(1 << numbers) if mask.bit_count() == size - 1]
-    rank = {mask: index for index, mask in enumerate(smaller)}
-    inside = [[bit for bit in range(numbers) if mask >> bit & 1] for mask in masks]
-    without = [
-        [rank[mask ^ 1 << bit] for bit in bits] for mask, bits in zip(masks, inside, strict=True)
-    ]
-    shape = (len(masks), size)
-    return Sets(
-        np.array(inside, np.int64).reshape(shape), np.array(without, np.int64).reshape(shape)
-    )
 
 
 def _reachable_layers(sets: list[Sets], points: int) -> list[Array]:

@@ -1,6 +1,6 @@
 """Draw the README's picture: a real session in a pseudo-terminal, rendered as SVG.
 
-    python3 tools/picture.py            # writes docs/terminal.svg
+    python3 tools/draw_terminal.py      # writes docs/terminal.svg
 
 Needs the `test` extra (pexpect).
 """

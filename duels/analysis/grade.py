@@ -1,0 +1,185 @@
+"""Where did I go wrong? Every move of a match against the truth, with luck and skill apart.
+
+A move's regret is the expected score it gave away. Luck is what chance events moved: the value
+after an outcome less the expectation before it, and in sealed choices how two picks met, which is
+what the pair changed beyond both players' regrets. The two add up: the final score less the
+starting value is the luck plus the opponent's regret less one's own.
+
+Where hands are hidden a value is that of the player who chooses next, from what that player sees.
+When the turn passes, the value then also moves by what the other hand is; that part, `hidden`, is
+neither player's doing and no chance event, and is told apart.
+
+>>> from duels.core import Match
+>>> from duels.games import load
+>>> match = Match(load("number-wars", lp=10), seed=1)
+>>> match.submit(0, "1"); match.submit(1, "10")
+>>> [(move.move, move.verdict, float(move.regret)) for move in grade(match).moves]
+[('1', 'blunder', 1.0), ('10', 'best', 0.0)]
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from duels.core.game import Move, Outcome, Pick
+from duels.core.match import Match, Timeout
+from duels.solve.catalogue import solve
+from duels.solve.solution import Assessment, Progress, Solution, Value
+
+# A verdict is a name for a range of regret and nothing else. The edges are a convention, not a
+# measurement: a good move costs at most one game in fifty, a slip one in twenty, a mistake about
+# one in seven. Exact values leave no regret at all for a best move but for rounding.
+VERDICTS = ((1e-9, "best"), (0.02, "good"), (0.05, "slip"), (0.15, "mistake"), (2.0, "blunder"))
+MISSED_WIN = "missed win"  # a certain win passed by, at a cost that is not known
+UNGRADED = "not known"
+NOISE = 1e-12  # rounding of sealed choices, whose values are floats
+
+
+class Graded(NamedTuple):
+    """One move. Values are Player 1's expected score; None is what is not known."""
+
+    entry: int  # its number in the record, counted from 1
+    player: int
+    move: Move
+    before: Value | None
+    after: Value | None
+    regret: Value | None
+    random_regret: Value | None  # what a random mover would have given away here, on average
+    best: Move | None
+
+    @property
+    def verdict(self) -> str:
+        if self.regret is None:
+            return MISSED_WIN if self.before == 1 - self.player else UNGRADED
+        return next(name for most, name in VERDICTS if self.regret <= most)
+
+
+class Analysis(NamedTuple):
+    """A graded match. `curve` is Player 1's expected score before each choice and at the end."""
+
+    match: Match
+    solution: Solution
+    moves: tuple[Graded, ...]
+    start: Value
+    curve: tuple[Value | None, ...]
+    luck_of_one: Value | None  # Player 1's, from the chance events and sealed pairs alone
+    hidden: Value | None  # what Player 1 gained by what the hidden cards turned out to be
+
+    @property
+    def final(self) -> Value | None:
+        return self.curve[-1]
+
+    def of(self, player: int) -> list[Graded]:
+        return [move for move in self.moves if move.player == player]
+
+    def ungraded(self, player: int) -> int:
+        """How many of a player's moves could not be graded."""
+        return sum(move.regret is None for move in self.of(player))
+
+    def regret(self, player: int) -> Value | None:
+        """What a player's graded moves gave away; None if there were moves and none was graded."""
+        known = [move.regret for move in self.of(player) if move.regret is not None]
+        return sum(known, 0) if known or not self.of(player) else None
+
+    def accuracy(self, player: int) -> float | None:
+        """How far from random play towards perfect play, in percent; None: nothing to tell by.
+
+        It is 100 * (1 - own regret / a random mover's expected regret over the same choices), so
+        that perfect play has 100 and random play 0 on average over matches. In one match it can
+        be below 0, which is worse than random. Choices between equal moves do not count.
+        """
+        own = chance = 0.0
+        for move in self.of(player):
+            if move.regret is not None and move.random_regret and move.random_regret > NOISE:
+                own += float(move.regret)
+                chance += float(move.random_regret)
+        return 100 * (1 - own / chance) if chance else None
+
+    def luck(self, player: int) -> Value | None:
+        """What chance gave a player; None where a chance event could not be valued."""
+        if self.luck_of_one is None:
+            return None
+        return self.luck_of_one if player == 0 else -self.luck_of_one
+
+    @property
+    def taken_back(self) -> int:
+        """How many moves were taken back."""
+        kept = set(self.match.line)
+        entries = enumerate(self.match.events)
+        return sum(len(e.moves) for n, e in entries if isinstance(e, Pick) and n not in kept)
+
+
+def grade(match: Match, progress: Progress | None = None) -> Analysis:
+    """Grade the moves that were not taken back; `progress` is told of long solving."""
+    solution = solve(match.game, progress)
+    moves: list[Graded] = []
+    curve: list[Value | None] = []
+    luck: list[Value | None] = []
+    hidden: list[Value | None] = []
+    # A resignation is neither luck nor a move: the last value is what the position was worth.
+    values = [solution.value_at(match, number) for number in match.line]
+    values.append(solution.value_at(match))
+    for number, before, after in zip(match.line, values, values[1:], strict=False):
+        entry = match.events[number]
+        if isinstance(entry, Outcome):
+            luck.append(_moved(before, after))
+            continue
+        graded = _picks(match, solution, number)
+        if graded:
+            moves += graded
+            curve.append(graded[-1].before)
+            unexplained = _moved(before, after, *graded)
+            (luck if len(graded) == 2 else hidden).append(unexplained)
+    return Analysis(
+        match, solution, tuple(moves), solution.start_value(), (*curve, values[-1]),
+        _total(luck), _total(hidden),
+    )  # fmt: skip
+
+
+def _picks(match: Match, solution: Solution, number: int) -> list[Graded]:
+    """The moves of one event: a pick, a sealed pair, a turn lost on time, or none."""
+    entry = match.events[number]
+    if isinstance(entry, Pick):
+        picks = entry.moves
+    elif isinstance(entry, Timeout) and match.game.timeout_move is not None:
+        picks = ((entry.players[0], match.game.timeout_move),)
+    else:
+        return []
+    graded = []
+    for player, move in picks:
+        choice = solution.assess(match.view_before(number, player))
+        usual = choice.random_regret
+        if move == match.game.timeout_move:
+            lost = match.game.play(match.state_before(number), move)
+            choice = choice._replace(options={**choice.options, move: solution.value(lost)})
+        graded.append(_graded(number + 1, choice, move, usual))
+    return graded
+
+
+def _graded(entry: int, choice: Assessment, move: Move, usual: Value | None) -> Graded:
+    best: Move | None = None
+    if not choice.rough:
+        best = max(choice.mix, key=lambda option: (choice.mix[option], option == move))
+    regret = choice.regret(move)
+    if regret is not None and regret <= NOISE:
+        regret = 0
+    return Graded(
+        entry, choice.player, move, choice.value, choice.options[move], regret, usual, best
+    )
+
+
+def _moved(before: Value | None, after: Value | None, *moves: Graded) -> Value | None:
+    """What an event moved in Player 1's favour beyond what the moves in it gave away."""
+    if before is None or after is None:
+        return None
+    moved = after - before
+    for move in moves:
+        if move.regret is None:
+            return None
+        moved += move.regret if move.player == 0 else -move.regret
+    return moved
+
+
+def _total(parts: list[Value | None]) -> Value | None:
+    known = [part for part in parts if part is not None]
+    return sum(known, 0) if len(known) == len(parts) else None

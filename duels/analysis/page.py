@@ -1,0 +1,92 @@
+"""A graded match as a page that needs nothing from anywhere else."""
+
+from __future__ import annotations
+
+from html import escape
+
+from duels.analysis.grade import Analysis, Graded
+from duels.analysis.report import better, notes, seats, shown, sums, visible
+from duels.core.show import player_name
+
+WIDTH, HEIGHT = 800, 200
+LEFT, RIGHT, TOP, BOTTOM = 40, 20, 10, 30  # margins of the graph
+
+
+def page(analysis: Analysis) -> str:
+    """The whole page. It can be written in any encoding that has letters and dashes."""
+    game, result = analysis.match.game, analysis.match.result
+    title = _safe(game.title)
+    rows = "\n".join(_row(move) for move in analysis.moves)
+    below = [*(sums(analysis, player) for player in (0, 1)), *notes(analysis)]
+    sentences = "".join(f"<p>{_safe(line)}</p>" for line in below)
+    ended = _safe(result.reason) if result else "The match is not finished."
+    return f"""<!doctype html>
+<html lang="en"><head><meta charset="utf-8"><title>{title}: analysis</title>
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<style>
+body {{ font: 16px/1.5 system-ui, sans-serif; max-width: 52rem; margin: 2rem auto; padding: 0 1rem;
+  color: #222; background: #fff; }}
+table {{ border-collapse: collapse; width: 100%; }}
+th, td {{ text-align: left; padding: .3rem .6rem; border-bottom: 1px solid #ddd; }}
+.slip td:nth-child(7) {{ color: #8a6d00; }} .mistake td:nth-child(7) {{ color: #b35900; }}
+.blunder td:nth-child(7), .missed td:nth-child(7) {{ color: #b00020; font-weight: bold; }}
+svg {{ width: 100%; height: auto; }}
+</style></head><body>
+<h1>{title}</h1>
+<p>{_safe(seats(analysis))}. {ended}</p>
+<h2>Player 1's expected score</h2>
+{graph(analysis)}
+<h2>Moves</h2>
+<table><thead><tr><th>entry</th><th>player</th><th>move</th><th>before</th><th>after</th>
+<th>regret</th><th>verdict</th><th>better</th></tr></thead><tbody>
+{rows}
+</tbody></table>
+<h2>Luck and skill</h2>
+{sentences}
+</body></html>
+"""
+
+
+def _safe(text: str) -> str:
+    return escape(visible(text))
+
+
+def _row(move: Graded) -> str:
+    cells = (
+        str(move.entry), player_name(move.player), move.move, shown(move.before), shown(move.after),
+        shown(move.regret), move.verdict, better(move).removesuffix(" was better"),
+    )  # fmt: skip
+    drawn = "".join(f"<td>{_safe(cell)}</td>" for cell in cells)
+    return f"<tr class='{move.verdict}'>{drawn}</tr>"
+
+
+def graph(analysis: Analysis) -> str:
+    """The expected score over the match, as a line in an SVG with gaps where it is not known."""
+    count = max(1, len(analysis.curve) - 1)
+    pieces: list[list[str]] = [[]]
+    for number, value in enumerate(analysis.curve):
+        if value is None:
+            pieces.append([])
+            continue
+        x = LEFT + (WIDTH - LEFT - RIGHT) * number / count
+        pieces[-1].append(f"{x:.1f},{_height(1 - float(value)):.1f}")
+    curves = "".join(
+        f'<polyline points="{" ".join(points)}" fill="none" stroke="#4c78a8" stroke-width="2.5" '
+        'stroke-linecap="round"/>'
+        for points in pieces
+        if points
+    )
+    lines = "".join(
+        f'<line x1="{LEFT}" x2="{WIDTH - RIGHT}" y1="{_height(part)}" y2="{_height(part)}" '
+        f'stroke="#ddd"/><text x="{LEFT - 8}" y="{_height(part) + 5}" text-anchor="end" '
+        f'font-size="12">{1 - part}</text>'
+        for part in (0, 0.5, 1)
+    )
+    return (
+        f'<svg viewBox="0 0 {WIDTH} {HEIGHT}" role="img" aria-label="Player 1\'s expected score">'
+        f"{lines}{curves}</svg>"
+    )
+
+
+def _height(part: float) -> float:
+    return TOP + (HEIGHT - TOP - BOTTOM) * part

@@ -1,0 +1,108 @@
+"""What a position is worth, and each option in it, as text and as JSON."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Any, NamedTuple
+
+from duels.core.errors import DuelsError, IllegalMove
+from duels.core.game import AnyGame, Chance, Move, Outcome, Pick
+from duels.core.match import Match
+from duels.core.show import player_name
+from duels.solve.catalogue import solve
+from duels.solve.solution import Assessment, Progress, Solution, Value
+
+
+class Position(NamedTuple):
+    """The worth of where a match stands: Player 1's expected score, None if it is not known."""
+
+    solution: Solution
+    value: Value | None
+    choices: tuple[Assessment, ...]  # of those who choose now
+
+
+def position(match: Match, progress: Progress | None = None) -> Position:
+    """Value where a match stands; `progress` is told of long solving."""
+    solution = solve(match.game, progress)
+    choices = tuple(solution.assess(match.view(player)) for player in match.deciders)
+    return Position(solution, solution.value_at(match), choices)
+
+
+def followed(game: AnyGame, after: list[str]) -> Match:
+    """The match after a record's picks in order, chance outcomes included; sealed pairs as 7/8."""
+    match = Match(game)
+    for number, word in enumerate(after, 1):
+        try:
+            _follow(match, " ".join(word.lower().split()))
+        except DuelsError as error:
+            raise IllegalMove(f"pick {number}: {error}") from None
+    return match
+
+
+def _follow(match: Match, word: str) -> None:
+    if isinstance(match.turn, Chance):
+        match.enact(Outcome(word))
+        return
+    if match.result is not None:
+        raise IllegalMove("the game is over")
+    picks = word.split("/") if len(match.deciders) == 2 else [word]
+    if len(picks) != len(match.deciders):
+        raise IllegalMove("both players choose here: write the pair as 7/8")
+    match.enact(Pick(tuple(zip(match.deciders, picks, strict=True))))
+
+
+def to_json(found: Position) -> dict[str, Any]:
+    """Plain data; null is what is not known."""
+    solution, value, choices = found
+    data: dict[str, Any] = {"to_move": [choice.player + 1 for choice in choices], **_number(value)}
+    if value is None:
+        data["why"] = solution.missing
+    data["options"] = {
+        str(choice.player + 1): {m: _number(v) for m, v in choice.options.items()}
+        for choice in choices
+    }
+    if choices and (len(choices) == 2 or solution.approximate):
+        data["mix"] = {str(choice.player + 1): dict(choice.mix) for choice in choices}
+    if solution.approximate:
+        data |= {"approximate": True, "bound": solution.bound}
+    return data
+
+
+def _number(value: Value | None) -> dict[str, Any]:
+    if isinstance(value, Fraction | int):
+        return {"value": float(value), "exact": str(value)}
+    return {"value": value}
+
+
+def text(found: Position) -> list[str]:
+    solution, value, choices = found
+    lines = [f"Player 1's expected score: {_shown(value)}"]
+    if value is None:
+        lines.append(f"({solution.missing})")
+    for choice in choices:
+        lines += ["", f"{player_name(choice.player)} can choose:", *_options(choice)]
+    return [*lines, "", solution.caveat] if solution.caveat is not None else lines
+
+
+def _options(choice: Assessment) -> list[str]:
+    """A line for each move, the best first, those not known last."""
+
+    def place(move: Move) -> float:
+        worth = choice.worth(move)
+        return -1.0 if worth is None else float(worth)
+
+    width = max(map(len, choice.options))
+    played = "a rule of thumb" if choice.rough else "perfect play"
+    lines = []
+    for move in sorted(choice.options, key=place, reverse=True):
+        chance = choice.mix.get(move)
+        mark = "" if chance is None else f"   {played}: {100 * chance:.1f} %"
+        lines.append(f"  {move:<{width}}  {_shown(choice.options[move])}{mark}")
+    return lines
+
+
+def _shown(value: Value | None) -> str:
+    if value is None:
+        return "not known"
+    exact = f" = {value}" if isinstance(value, Fraction) and value.denominator > 1 else ""
+    return f"{float(value):.6f}{exact}"

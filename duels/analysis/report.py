@@ -1,0 +1,201 @@
+"""A graded match as text and as JSON, and its summary for the end of a match."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from duels.analysis.grade import MISSED_WIN, UNGRADED, VERDICTS, Analysis, Graded, grade
+from duels.core.match import Match
+from duels.core.show import player_name
+from duels.solve.catalogue import ready
+from duels.solve.solution import Unsolved, Value
+
+SPARKS, NO_SPARK = "▁▂▃▄▅▆▇█", "·"
+DIGITS, NO_DIGIT = "0123456789", "?"  # tenths, where only ASCII can be shown
+WIDEST = 60  # points of a graph in a line of text
+NAMES = (*(name for _, name in VERDICTS), MISSED_WIN, UNGRADED)
+
+
+def summary(match: Match, *, ascii_only: bool = False) -> list[str]:
+    """A few lines for the end of a match: the graph, the accuracies, the costliest moves.
+
+    Nothing where that would take long or is not known.
+
+    >>> from duels.games import load
+    >>> match = Match(load("number-wars", lp=10), seed=1)
+    >>> match.submit(0, "1"); match.submit(1, "10")
+    >>> print("\\n".join(summary(match, ascii_only=True)))
+    Player 1's expected score  900
+    Player 1: accuracy 0 %. Costliest: 1 gave away 1.000; 10 was better.
+    Player 2: accuracy 100 %.
+    """
+    if not ready(match.game):
+        return []
+    try:
+        analysis = grade(match)
+    except Unsolved:
+        return []
+    if not analysis.moves:
+        return []
+    curve = sparkline(analysis.curve, ascii_only=ascii_only)
+    lines = [f"Player 1's expected score  {curve}"]
+    for player in (0, 1):
+        lines.append(
+            f"{player_name(player)}: {accuracy(analysis, player)}.{_costly(analysis, player)}"
+        )
+    return lines + notes(analysis)
+
+
+def accuracy(analysis: Analysis, player: int) -> str:
+    """A player's accuracy in words; what is worse than random play is shown as 0."""
+    kept = analysis.accuracy(player)
+    if kept is not None:
+        return f"accuracy {max(0.0, kept):.0f} %"
+    return f"no choice that {'could be graded' if analysis.ungraded(player) else 'mattered'}"
+
+
+def _costly(analysis: Analysis, player: int) -> str:
+    move = costliest(analysis, player)
+    if move is None:
+        return ""
+    lost = "passed by a win" if move.regret is None else f"gave away {float(move.regret):.3f}"
+    return f" Costliest: {move.move} {lost}; {move.best} was better."
+
+
+def costliest(analysis: Analysis, player: int) -> Graded | None:
+    """The move that gave away most, a missed win before all; None if nothing was given away."""
+    wrong = [m for m in analysis.of(player) if m.verdict not in ("best", UNGRADED)]
+    return max(wrong, key=lambda m: 2.0 if m.regret is None else float(m.regret), default=None)
+
+
+def sparkline(curve: Sequence[Value | None], *, ascii_only: bool = False) -> str:
+    """Values from 0 to 1 as one line of characters, thinned out if there are many.
+
+    >>> sparkline([0, 0.5, None, 1]), sparkline([0, 0.5, None, 1], ascii_only=True)
+    ('▁▅·█', '05?9')
+    """
+    marks, unknown = (DIGITS, NO_DIGIT) if ascii_only else (SPARKS, NO_SPARK)
+    count = min(len(curve), WIDEST)
+    points = [curve[round(at * (len(curve) - 1) / max(1, count - 1))] for at in range(count)]
+    last = len(marks) - 1
+    return "".join(
+        unknown if value is None else marks[min(last, int(len(marks) * float(value)))]
+        for value in points
+    )
+
+
+def visible(text: str) -> str:
+    """Text that can be shown anywhere: what is no character of its own is written as an escape.
+
+    >>> print(visible("Ada\\x1b[31m\\ud800"))
+    Ada\\x1b[31m\\ud800
+    """
+    return "".join(c if c.isprintable() else ascii(c)[1:-1] for c in text)
+
+
+def seats(analysis: Analysis) -> str:
+    names = analysis.match.players
+    return " against ".join(f"{player_name(p)} ({visible(names[p])})" for p in (0, 1))
+
+
+def text(analysis: Analysis) -> list[str]:
+    lines = [f"{analysis.match.game.title}: {seats(analysis)}", ""]
+    lines += [f"Player 1's expected score  {sparkline(analysis.curve)}", ""]
+    lines += [f"{'entry':>5}  {'player':<8}  {'move':<18} {'before':>6} {'after':>6} {'regret':>6}"]
+    lines += [_row(move) for move in analysis.moves]
+    return [*lines, "", *(sums(analysis, player) for player in (0, 1)), *notes(analysis)]
+
+
+def notes(analysis: Analysis) -> list[str]:
+    """What to know of an analysis as a whole."""
+    lines = []
+    if analysis.taken_back:
+        lines.append(f"{_moves(analysis.taken_back)} taken back; they are not graded.")
+    if any(analysis.ungraded(player) for player in (0, 1)):
+        lines.append(f"Not known: {analysis.solution.missing}.")
+    if analysis.solution.caveat is not None:
+        lines.append(analysis.solution.caveat)
+    return lines
+
+
+def _moves(count: int) -> str:
+    return "1 move was" if count == 1 else f"{count} moves were"
+
+
+def _row(move: Graded) -> str:
+    known = (
+        shown(move.before),
+        shown(move.after),
+        "" if move.verdict == "best" else shown(move.regret),
+    )
+    return (
+        f"{move.entry:>5}  {player_name(move.player)}  {move.move:<18} "
+        f"{known[0]:>6} {known[1]:>6} {known[2]:>6}  {move.verdict}{better(move, ': ')}"
+    )
+
+
+def shown(value: Value | None) -> str:
+    """A value to three places; a dash where it is not known."""
+    return "-" if value is None else f"{float(value):.3f}"
+
+
+def better(move: Graded, lead: str = "") -> str:
+    """What would have been better, if that is known and something would."""
+    return "" if move.verdict in ("best", UNGRADED) else f"{lead}{move.best} was better"
+
+
+def sums(analysis: Analysis, player: int) -> str:
+    """One player's match in a line."""
+    verdicts = [move.verdict for move in analysis.of(player)]
+    counts = [f"{verdicts.count(name)} {name}" for name in NAMES if name in verdicts]
+    regret, luck = analysis.regret(player), analysis.luck(player)
+    lost = "not known" if regret is None else f"{float(regret):.3f}"
+    gained = "not known" if luck is None else f"{float(luck):+.3f}"
+    return (
+        f"{player_name(player)}: {accuracy(analysis, player)}, gave away {lost}, "
+        f"luck {gained}; {', '.join(counts) or 'no moves'}"
+    )
+
+
+def number(value: Value | None) -> float | None:
+    return None if value is None else float(value)
+
+
+def to_json(analysis: Analysis) -> dict[str, Any]:
+    """Plain data; null is what is not known."""
+    match = analysis.match
+
+    def both(figure: Any) -> dict[str, Any]:
+        return {str(player + 1): figure(player) for player in (0, 1)}
+
+    data: dict[str, Any] = {
+        "game": match.game.slug,
+        "options": match.game.settings(),
+        "players": list(match.players),
+        "taken_back": analysis.taken_back,
+        "moves": [
+            {
+                "entry": move.entry,
+                "player": move.player + 1,
+                "move": move.move,
+                "before": number(move.before),
+                "after": number(move.after),
+                "regret": number(move.regret),
+                "random_regret": number(move.random_regret),
+                "best": move.best,
+                "verdict": None if move.verdict == UNGRADED else move.verdict,
+            }
+            for move in analysis.moves
+        ],
+        "start": float(analysis.start),
+        "curve": [number(value) for value in analysis.curve],
+        "accuracy": both(analysis.accuracy),
+        "regret": both(lambda player: number(analysis.regret(player))),
+        "ungraded": both(analysis.ungraded),
+        "luck": both(lambda player: number(analysis.luck(player))),
+    }
+    if analysis.solution.approximate:
+        data["hidden"] = number(analysis.hidden)
+        data |= {"approximate": True, "bound": analysis.solution.bound}
+    return data

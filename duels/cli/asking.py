@@ -1,0 +1,194 @@
+"""Asking a human: the steps of a choice, and the words that are not moves."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import suppress
+
+from duels.cli.keeper import Keeper
+from duels.cli.keyboard import TimeUp
+from duels.cli.terminal import Terminal
+from duels.core.errors import DuelsError, IllegalMove, MalformedMove
+from duels.core.match import Match
+from duels.core.show import Step, expected, player_name, read_move
+from duels.core.views import table_of
+
+HINT_ITERATIONS = 300  # of a search: an answer in a moment
+COMMANDS = "?  table  hint  undo  resign  save [FILE]  quit"
+
+
+class Quit(Exception):
+    """The player leaves; the match can be resumed."""
+
+
+class Asker:
+    """Gets the picks of the humans at one keyboard into a match."""
+
+    def __init__(self, match: Match, terminal: Terminal, keeper: Keeper, humans: list[int]) -> None:
+        self.match, self.terminal, self.keeper = match, terminal, keeper
+        self.together = len(humans) == 2
+
+    def ask(self, player: int, sealed: bool) -> bool:
+        """Get a player's pick; False if a move was taken back and the turn is to be shown anew."""
+        match, game = self.match, self.match.game
+        seen = game.observe(match.state, player)
+        secret = sealed and self.together
+        if sealed or match.deadline(player) is None:
+            match.start_clock(player)
+
+        def ask(so_far: str) -> Step | None:
+            return game.ask(seen, player, so_far)
+
+        so_far, step, moment = "", ask(""), len(match.events)
+        while step is not None:
+            try:
+                left = match.remaining(player)
+                text = self.terminal.ask(self._prompt(step), secret=secret, seconds=left)
+            except TimeUp:
+                match.time_out(player)
+                return True
+            if text.lower() in ("back", "cancel") and so_far:
+                so_far, step = "", ask("")
+                continue
+            command = self._command(text, player, step, secret)
+            if command is not None:
+                if command == "again":
+                    continue
+                return command == "done"
+            try:
+                so_far, step = self._read_move(ask, text, so_far)
+            except (MalformedMove, IllegalMove) as error:
+                self.terminal.say([self._refusal(error, step, secret)])
+        match.submit(player, so_far, at=moment)
+        return True
+
+    def _prompt(self, step: Step) -> str:
+        """The game's prompt; on a terminal with the words it takes, where it does not name them."""
+        words = [choice for choice in step.choices if not choice.isdigit()]
+        named = all(word in step.prompt for word in words)
+        if not self.terminal.interactive or named or len(words) < len(step.choices):
+            return step.prompt
+        listed = " or ".join(filter(None, [", ".join(words[:-1]), words[-1]]))
+        return f"{step.prompt.removesuffix(':')} ({listed}):"
+
+    def _read_move(
+        self, ask: Callable[[str], Step | None], text: str, so_far: str
+    ) -> tuple[str, Step | None]:
+        """An answer to this step, or else a whole new move from its first word."""
+        try:
+            return read_move(ask, text, so_far)
+        except DuelsError:
+            if so_far:
+                with suppress(DuelsError):
+                    return read_move(ask, text)
+            raise
+
+    def _refusal(self, error: Exception, step: Step, secret: bool) -> str:
+        """Why the input was refused; a secret choice is not repeated on the screen."""
+        if not (secret and isinstance(error, MalformedMove)):
+            return str(error)
+        return f"That is not possible. {'' if self.match.game.private else expected(step)}".strip()
+
+    def _command(self, text: str, player: int, step: Step, secret: bool) -> str | None:
+        """Obey a word that is not a move: "again" asks anew, "done" and "turn" end the asking."""
+        word, _, rest = text.partition(" ")
+        word = word.lower()
+        if word in step.choices or (rest and word != "save"):
+            return None
+        if word in ("?", "help", "rules"):
+            self._show_rules()
+        elif word == "table":
+            viewer = None if secret else player
+            self.terminal.draw(table_of(self.match.view(viewer)))
+        elif word == "hint":
+            advice = "No hint here: both of you would read it." if secret else self._hint(player)
+            self.terminal.say([advice])
+        elif word == "undo":
+            return self._undo(player)
+        elif word == "resign":
+            self.match.resign(player)
+            return "done"
+        elif word == "save":
+            self._save(rest.strip())
+        elif word in ("quit", "exit"):
+            raise Quit
+        else:
+            return None
+        return "again"
+
+    def _show_rules(self) -> None:
+        from duels.cli.pager import page
+        from duels.core.rules import rules
+
+        page([*rules(self.match.game), "", f"You can also type: {COMMANDS}"], self.terminal)
+
+    def _hint(self, player: int) -> str:
+        """What perfect play would choose; where that is not known, what a search finds."""
+        from duels.solve.catalogue import ready, solve
+
+        view = self.match.view(player)
+        mix = None
+        with suppress(DuelsError):
+            if ready(self.match.game):
+                mix = solve(self.match.game).assess(view).mix
+        if not mix:
+            from duels.core.chance import stream
+            from duels.players.ismcts import Ismcts
+
+            advice = Ismcts(stream(self.match.seed or 0, player), HINT_ITERATIONS).choose(view)
+            return f"Hint: a short search chooses {advice}."
+        likely = sorted(mix, key=lambda move: -mix[move])[:4]
+        if len(mix) == 1:
+            return f"Hint: perfect play chooses {likely[0]}."
+        shown = ", ".join(f"{move} ({100 * mix[move]:.0f} %)" for move in likely)
+        return f"Hint: perfect play chooses {shown}."
+
+    def _undo(self, player: int) -> str:
+        """Against the computer a move is simply taken back; another person has to agree."""
+        match, say = self.match, self.terminal.say
+        try:
+            if not self.together:
+                match.undo(player)
+            else:
+                match.offer_undo(player)
+                if not self._agrees(1 - player, player):
+                    match.decline_undo(1 - player)
+                    say([f"{player_name(1 - player)} does not agree."])
+                    return "again"
+                match.accept_undo(1 - player)
+        except IllegalMove as error:
+            say([str(error)])
+            return "again"
+        say([f"{player_name(player)}'s" * self.together + "Your" * (not self.together)
+             + " last move is taken back."])  # fmt: skip
+        return "turn"
+
+    def _agrees(self, other: int, player: int) -> bool:
+        step = Step(
+            f"{player_name(other)}, may {player_name(player)} take the last move back? "
+            "(yes or no):",
+            ("yes", "no"),
+        )  # fmt: skip
+        return ask_step(self.terminal, step) == "yes"
+
+    def _save(self, path: str) -> None:
+        try:
+            where = self.keeper.save(self.match, path)
+        except DuelsError as error:
+            self.terminal.say([str(error)])
+        else:
+            self.terminal.note(f"Saved in {where}")
+
+
+def ask_step(terminal: Terminal, step: Step, default: str = "") -> str:
+    """The answer to one question; asked again until it makes sense."""
+    while True:
+        text = terminal.ask(step.prompt)
+        if not text and default:
+            return default
+        if text.lower() in ("quit", "exit") and "quit" not in step.choices:
+            raise Quit
+        try:
+            return read_move(lambda so_far: None if so_far else step, text)[0]
+        except DuelsError as error:
+            terminal.say([str(error)])

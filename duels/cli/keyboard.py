@@ -1,0 +1,193 @@
+"""Reading a line: from a pipe, from a terminal with line editing, or without showing it.
+
+Time limits, Ctrl-Z and what was typed too early are dealt with here, so that nothing else has to
+know how a terminal is switched.
+"""
+
+from __future__ import annotations
+
+import os
+import select
+import signal
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from types import FrameType
+from typing import Any, TextIO
+
+LONGEST = 1000  # characters of a line that are looked at
+TICK = 1.0  # seconds between two looks at the clock
+
+
+class TimeUp(Exception):
+    """The player's time ran out while input was awaited."""
+
+
+class Keyboard:
+    """A file descriptor to read from, and the stream that shows the prompts."""
+
+    def __init__(self, source: int, out: TextIO, editing: bool) -> None:
+        self._source, self._out = source, out
+        self._interactive = os.isatty(source)
+        self._editing = editing and source == 0
+        self._buffer = b""
+
+    def read(
+        self, prompt: str, *, secret: bool = False, seconds: float | None = None,
+        counting: bool = False,
+    ) -> str:  # fmt: skip
+        """A line, without its end. Raises EOFError at the end of input, TimeUp when time is up."""
+        until = None if seconds is None else time.monotonic() + seconds
+        clock = Countdown(self._out, until) if counting and until is not None else None
+        prompt = prompt if clock is None else clock.face() + prompt
+        try:
+            if not self._interactive:
+                return self._line(prompt, until, clock)
+            with self._stoppable(prompt):
+                if secret:
+                    return self._secretly(prompt, until, clock)
+                if self._editing and b"\n" not in self._buffer and _has_readline():
+                    return self._edited(prompt, until, clock)
+                return self._line(prompt, until, clock)
+        except TimeUp:
+            self.forget()  # what was half typed belongs to a turn that is over
+            raise
+
+    def forget(self) -> None:
+        """Throw away what was typed and not read yet."""
+        self._buffer = b""
+        if self._interactive:
+            import termios
+
+            termios.tcflush(self._source, termios.TCIFLUSH)
+
+    # Three ways to read.
+
+    def _line(self, prompt: str, until: float | None, clock: Countdown | None) -> str:
+        """As the terminal or the pipe gives it."""
+        self._out.write(prompt)
+        self._out.flush()
+        while b"\n" not in self._buffer:
+            left = None if until is None else until - time.monotonic()
+            if left is not None and left <= 0:
+                raise TimeUp
+            wait = left if left is None or clock is None else min(left, TICK)
+            if not select.select([self._source], [], [], wait)[0]:
+                if clock is not None:
+                    clock.tick()
+                continue
+            more = os.read(self._source, 65536)
+            if not more:
+                if not self._buffer:
+                    raise EOFError
+                more = b"\n"
+            # An endless line is cut, so that it cannot fill the memory.
+            line, end, rest = more.partition(b"\n")
+            self._buffer = (self._buffer + line)[: 4 * LONGEST] + end + rest
+        line, _, self._buffer = self._buffer.partition(b"\n")
+        return _clean(line.decode("utf-8", "replace"))
+
+    def _secretly(self, prompt: str, until: float | None, clock: Countdown | None) -> str:
+        """Without showing what is typed; what was typed before the prompt does not count."""
+        import termios
+
+        usual, silent = (termios.tcgetattr(self._source) for _ in range(2))
+        silent[3] &= ~termios.ECHO
+        try:
+            self._buffer = b""
+            termios.tcsetattr(self._source, termios.TCSAFLUSH, silent)
+            text = self._line(prompt, until, clock)
+            self._out.write("\n")
+            return text
+        finally:
+            termios.tcsetattr(self._source, termios.TCSADRAIN, usual)
+
+    def _edited(self, prompt: str, until: float | None, clock: Countdown | None) -> str:
+        """With arrow keys, as readline gives it."""
+        self._out.flush()
+        if until is None:
+            return _clean(input(prompt))
+        with _alarm(until, clock):
+            return _clean(input(prompt))
+
+    @contextmanager
+    def _stoppable(self, prompt: str) -> Iterator[None]:
+        """Ctrl-Z leaves the terminal as it was found, and `fg` sets it again before anything
+        is typed: a secret stays one."""
+        import termios
+
+        found = termios.tcgetattr(self._source)
+
+        def stop(number: int, frame: FrameType | None) -> None:
+            ours = termios.tcgetattr(self._source)
+            termios.tcsetattr(self._source, termios.TCSADRAIN, found)
+            os.kill(os.getpid(), signal.SIGSTOP)
+            with suppress(termios.error):
+                termios.tcsetattr(self._source, termios.TCSAFLUSH, ours)
+            self._out.write("\n" + prompt)
+            self._out.flush()
+
+        try:
+            before = signal.signal(signal.SIGTSTP, stop)
+        except ValueError:  # not the main thread
+            yield
+            return
+        try:
+            yield
+        finally:
+            signal.signal(signal.SIGTSTP, before)
+
+
+class Countdown:
+    """The seconds left, at the start of the prompt's line, written over as they run down."""
+
+    def __init__(self, out: TextIO, until: float) -> None:
+        self._out, self._until = out, until
+
+    def face(self) -> str:
+        left = max(0, round(self._until - time.monotonic()))
+        return f"[{left // 60:>2}:{left % 60:02}] "
+
+    def tick(self) -> None:
+        """Save the cursor, write the face at the line's beginning, put the cursor back."""
+        self._out.write(f"\x1b7\r{self.face()}\x1b8")
+        self._out.flush()
+
+
+@contextmanager
+def _alarm(until: float, clock: Countdown | None) -> Iterator[None]:
+    """Raise TimeUp out of a call that cannot be told how long to wait."""
+
+    def ring(number: int, frame: FrameType | None) -> None:
+        left = until - time.monotonic()
+        if left <= 0:
+            raise TimeUp
+        if clock is not None:
+            clock.tick()
+        signal.setitimer(signal.ITIMER_REAL, max(0.001, min(left, TICK)))
+
+    before: Any = signal.signal(signal.SIGALRM, ring)
+    left = max(0.001, until - time.monotonic())
+    signal.setitimer(signal.ITIMER_REAL, left if clock is None else min(left, TICK))
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+
+
+def _has_readline() -> bool:
+    """Load readline, where there is one, so that `input` uses it; it remembers no lines, as the
+    next to sit here may be somebody else."""
+    try:
+        import readline
+    except ImportError:
+        return False
+    readline.set_auto_history(False)
+    readline.parse_and_bind("set enable-bracketed-paste off")
+    readline.parse_and_bind("tab: self-insert")
+    return True
+
+
+def _clean(text: str) -> str:
+    return text.strip()[:LONGEST]

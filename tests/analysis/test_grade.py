@@ -1,0 +1,223 @@
+"""Grading: perfect play is never wrong, luck and skill add up, a verdict is one number's name."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import pytest
+
+from duels.analysis.grade import Analysis, grade
+from duels.core.chance import stream
+from duels.core.game import Outcome, Pick
+from duels.core.match import Match
+from duels.core.player import answer
+from duels.games import BUILT_IN, load
+from duels.players import make
+from duels.solve import solve
+
+EXACT = ("firewall-breach", "number-clash", "digit-duel", "number-wars")
+
+
+def play(slug: str, players: tuple[str, str], seed: int, **options: object) -> Match:
+    match = Match(load(slug, **options), seed, players=players)
+    seats = [make(name, stream(seed, player)) for player, name in enumerate(players)]
+    while match.result is None:
+        for player in match.deciders:
+            match.submit(player, answer(seats[player], match.view(player)))
+    return match
+
+
+@pytest.mark.parametrize("slug", BUILT_IN)
+def test_a_perfect_players_record_shows_no_regret(slug: str) -> None:
+    for seed in range(6):
+        seat = seed % 2
+        players = ("perfect", "random") if seat == 0 else ("random", "perfect")
+        analysis = grade(play(slug, players, seed))
+        graded = [move for move in analysis.of(seat) if move.regret is not None]
+        assert graded
+        assert all(move.regret == 0 and move.verdict == "best" for move in graded)
+        assert analysis.ungraded(seat) == 0 or slug == "cipher-siege"
+        assert analysis.accuracy(seat) in (100, None)
+
+
+def left_over(analysis: Analysis) -> float:
+    """Luck the other way: what neither player's moves explain."""
+    final, regrets = analysis.final, (analysis.regret(0), analysis.regret(1))
+    assert final is not None
+    assert regrets[0] is not None
+    assert regrets[1] is not None
+    return float(final - analysis.start + regrets[0] - regrets[1])
+
+
+@pytest.mark.parametrize("slug", EXACT)
+def test_luck_from_chance_events_is_what_the_moves_leave_unexplained(slug: str) -> None:
+    for seed in range(6):
+        match = play(slug, ("greedy", "random"), seed)
+        analysis = grade(match)
+        luck = analysis.luck(0)
+        assert luck is not None
+        assert luck == -analysis.luck(1)  # type: ignore[operator]
+        assert float(luck) == pytest.approx(left_over(analysis), abs=1e-9)
+        assert analysis.hidden == pytest.approx(0, abs=1e-12)
+        assert match.result is not None
+        assert analysis.final == (0.5 if match.result.winner is None else 1 - match.result.winner)
+        if slug in ("digit-duel", "number-wars"):
+            assert luck == 0, "there is no luck in this game"
+        else:
+            assert luck != 0
+
+
+def test_the_luck_of_a_die_is_its_outcome_less_the_expectation() -> None:
+    match = Match(load("firewall-breach"))
+    match.enact(Pick(((0, "attack"),)))
+    expected = solve(match.game).value(match.state)
+    match.enact(Outcome("6"))
+    assert grade(match).luck(0) == solve(match.game).value(match.state) - expected
+    assert grade(match).regret(0) == 0
+
+
+def test_the_luck_of_a_sealed_pair_is_how_the_two_picks_met() -> None:
+    """Seven against eight: both may be right to choose as they did, and one is lucky."""
+    match = Match(load("number-clash"))
+    match.enact(Pick(((0, "7"), (1, "8"))))
+    analysis = grade(match)
+    assert analysis.luck(0) == pytest.approx(0.877595 - 0.5, abs=1e-6)
+    assert analysis.luck(1) == pytest.approx(0.5 - 0.877595, abs=1e-6)
+
+
+def test_luck_in_cipher_siege_is_that_of_the_draws_and_never_of_the_moves() -> None:
+    known = 0
+    for seed in range(20):
+        match = play("cipher-siege", ("perfect", "hard"), seed)
+        analysis = grade(match)
+        values = [solve(match.game).value_at(match, number) for number in match.line]
+        values.append(solve(match.game).value_at(match))
+        if None in values:
+            assert analysis.luck(0) is None
+            continue
+        drawn = [
+            float(after) - float(before)  # type: ignore[arg-type]
+            for number, (before, after) in zip(match.line, pairwise(values), strict=True)
+            if isinstance(match.events[number], Outcome)
+        ]
+        assert analysis.luck(0) == pytest.approx(sum(drawn))
+        if analysis.hidden is not None:
+            known += 1
+            moved = left_over(analysis)
+            assert float(analysis.luck(0) or 0) + float(analysis.hidden) == pytest.approx(moved)
+    assert known > 5
+
+
+def test_a_blunder_is_named_with_the_better_move() -> None:
+    match = Match(load("number-wars", lp=19), seed=1)
+    for player, move in [(0, "1"), (1, "10"), (0, "10"), (1, "9")]:
+        match.submit(player, move)
+    first = grade(match).moves[0]
+    assert (first.move, first.verdict, first.regret) == ("1", "blunder", 1)
+    assert first.best in ("9", "10")
+
+
+def test_only_what_was_not_taken_back_is_graded() -> None:
+    match = Match(load("number-wars", lp=20), seed=1)
+    match.submit(0, "1")
+    match.submit(1, "10")
+    match.undo(0)
+    match.submit(0, "10")
+    analysis = grade(match)
+    assert [(move.entry, move.move) for move in analysis.moves] == [(4, "10")]
+    assert analysis.taken_back == 2
+
+
+def test_a_lost_turn_is_graded_and_a_resignation_is_not_luck() -> None:
+    match = Match(load("number-wars", lp=20), seed=1, time_limit=30)
+    match.time_out(0)
+    match.resign(1)
+    analysis = grade(match)
+    assert [(move.move, move.regret) for move in analysis.moves] == [("timeout", 1)]
+    assert analysis.luck(0) == 0
+
+
+# Attacks of one card at a time lead to where no good player ever goes.
+UNKNOWN = [*"1111222", "attack 1", "2", "attack 1", "3", "attack 1", "3", "attack 1", "3"]
+
+
+def siege(after: list[str]) -> Match:
+    """A match of Cipher Siege from its outcomes and moves in order."""
+    match = Match(load("cipher-siege"))
+    for word in after:
+        if word.isdigit():
+            match.enact(Outcome(word))
+        else:
+            match.enact(Pick(((match.deciders[0], word),)))
+    return match
+
+
+def test_a_resigned_siege_ends_with_what_the_last_position_was_worth() -> None:
+    """Luck that cancels the player's own mistake was no luck."""
+    match = siege([*"2132531", "attack 1", "4"])
+    before = grade(match)
+    choice = solve(match.game).assess(match.view(1))
+    match.resign(1)
+    analysis = grade(match)
+    assert analysis.final == before.final == choice.value
+    assert analysis.final != analysis.start
+    assert analysis.luck(0) == before.luck(0)
+    mistake = analysis.regret(0)
+    assert mistake is not None
+    assert mistake > 0.02
+    assert analysis.luck(0) != pytest.approx(float(mistake))
+
+
+def test_a_win_passed_by_costs_what_nobody_measured() -> None:
+    (move,) = grade(siege([*"5151411", "attack 1"])).moves
+    assert (move.before, move.after, move.regret, move.random_regret) == (1, None, None, None)
+    assert (move.verdict, move.best) == ("missed win", "attack 1 4 5 5")
+
+
+def test_what_the_strategy_does_not_know_is_not_graded() -> None:
+    analysis = grade(siege([*UNKNOWN, "attack 2"]))
+    last = analysis.moves[-1]
+    assert (last.verdict, last.regret, last.before, last.after) == ("not known", None, None, None)
+    assert last.best is None, "a rule of thumb is no better move"
+    assert analysis.luck(0) is None
+
+
+# Accuracy: perfect play is 100, and random play near 0 in expectation.
+
+
+def pooled(slug: str, players: tuple[str, str], games: int) -> tuple[float, list[float]]:
+    """Over many matches, Player 1's share of a random mover's regret, and each accuracy."""
+    own = chance = 0.0
+    each = []
+    for seed in range(games):
+        analysis = grade(play(slug, players, seed, first=seed % 2))
+        for move in analysis.of(0):
+            if move.regret is not None and move.random_regret:
+                own += float(move.regret)
+                chance += float(move.random_regret)
+        found = analysis.accuracy(0)
+        each += [] if found is None else [found]
+    return own / chance, each
+
+
+@pytest.mark.parametrize("slug", ["firewall-breach", "number-clash", "cipher-siege"])
+def test_random_play_is_near_zero_and_perfect_play_is_a_hundred(slug: str) -> None:
+    share, each = pooled(slug, ("random", "random"), 60)
+    assert share == pytest.approx(1, abs=0.2)
+    assert sum(each) / len(each) == pytest.approx(0, abs=20), "it was 97 once"
+    share, each = pooled(slug, ("perfect", "random"), 10)
+    assert share == 0
+    assert set(each) == {100}
+
+
+def test_levels_lie_between_random_and_perfect_by_their_share() -> None:
+    shares = [pooled("number-clash", (level, "perfect"), 25)[0] for level in ("easy", "hard")]
+    assert shares[0] == pytest.approx(0.5, abs=0.2)
+    assert shares[1] == pytest.approx(0.05, abs=0.05)
+
+
+def test_choices_between_equal_moves_do_not_count() -> None:
+    match = Match(load("number-wars", lp=1), seed=1)
+    match.submit(0, "1")
+    assert grade(match).accuracy(0) is None
+    assert grade(match).accuracy(1) is None

@@ -1,0 +1,106 @@
+"""The analysis as it is shown: a summary, notes, and pages that nothing can break."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+
+from duels.analysis import grade, summary
+from duels.analysis.page import page
+from duels.analysis.report import sparkline, text, to_json
+from duels.core.chance import stream
+from duels.core.match import Match
+from duels.core.player import answer
+from duels.games import BUILT_IN, load
+from duels.players import make
+
+
+def finished(slug: str, seed: int = 5, players: tuple[str, str] = ("greedy", "random")) -> Match:
+    match = Match(load(slug), seed, players=players)
+    seats = [make(name, stream(seed, player)) for player, name in enumerate(("greedy", "random"))]
+    while match.result is None:
+        for player in match.deciders:
+            match.submit(player, answer(seats[player], match.view(player)))
+    return match
+
+
+@pytest.mark.parametrize("slug", BUILT_IN)
+def test_the_summary_has_the_graph_and_both_players(slug: str) -> None:
+    for seed in range(4):
+        lines = summary(finished(slug, seed))
+        assert lines[0].startswith("Player 1's expected score  ")
+        assert lines[1].startswith("Player 1: ")
+        assert lines[2].startswith("Player 2: ")
+        plain = summary(finished(slug, seed), ascii_only=True)
+        assert "\n".join(plain).isascii()
+        assert len(plain) == len(lines)
+
+
+def test_the_summary_names_the_costliest_move_and_the_better_one() -> None:
+    match = Match(load("number-wars", lp=19), seed=1)
+    for player, move in [(0, "1"), (1, "10"), (0, "10"), (1, "9")]:
+        match.submit(player, move)
+    assert "Costliest: 1 gave away 1.000; 10 was better." in summary(match)[1]
+    assert "Costliest" not in summary(match)[2]
+
+
+def test_a_summary_of_what_is_not_solved_is_empty() -> None:
+    match = Match(load("cipher-siege", swap="chosen"), seed=1)
+    match.resign(0)
+    assert summary(match) == []
+
+
+def test_a_long_match_is_thinned_out_to_a_line() -> None:
+    curve = [number / 499 for number in range(500)]
+    drawn = sparkline(curve, ascii_only=True)
+    assert len(drawn) == 60
+    assert (drawn[0], drawn[-1]) == ("0", "9")
+    assert list(drawn) == sorted(drawn)
+
+
+def test_moves_taken_back_are_told_everywhere() -> None:
+    match = Match(load("number-wars", lp=20), seed=1)
+    match.submit(0, "1")
+    match.submit(1, "10")
+    match.undo(0)
+    match.submit(0, "10")
+    analysis = grade(match)
+    said = "2 moves were taken back"
+    assert said in "\n".join(text(analysis))
+    assert said in page(analysis)
+    assert said in "\n".join(summary(match))
+    assert to_json(analysis)["taken_back"] == 2
+
+
+def test_names_that_are_no_text_break_neither_page_nor_json_nor_terminal(tmp_path: Path) -> None:
+    match = finished("firewall-breach", players=("\ud800<script>", "\x1b[31m\x00&"))
+    match_page = page(grade(match))
+    (tmp_path / "page.html").write_text(match_page, encoding="utf-8")
+    assert "<script" not in match_page
+    assert "\x1b" not in match_page
+    assert "\x00" not in match_page
+    assert "\\ud800&lt;script&gt;" in match_page
+    shown = "\n".join(text(grade(match)))
+    assert shown.encode("utf-8")
+    assert "\x1b" not in shown
+    assert json.loads(json.dumps(to_json(grade(match))))["players"] == list(match.players)
+
+
+def test_what_is_not_known_is_a_gap_and_never_a_number() -> None:
+    for seed in range(30):
+        analysis = grade(finished("cipher-siege", seed))
+        if None in analysis.curve[1:-1]:
+            break
+    drawn = page(analysis)
+    svg = drawn[drawn.index("<svg") : drawn.index("</svg>") + 6]
+    points = [line.get("points", "") for line in ElementTree.fromstring(svg).iter("polyline")]
+    known = [value for value in analysis.curve if value is not None]
+    assert sum(len(piece.split()) for piece in points) == len(known)
+    assert "·" in sparkline(analysis.curve)
+    ungraded = [move for move in to_json(analysis)["moves"] if move["before"] is None]
+    assert ungraded
+    assert all(move["regret"] is None and move["after"] is None for move in ungraded)
+    assert "not known" in "\n".join(text(analysis))

@@ -1,0 +1,126 @@
+"""The JSON of the wire: what docs/wire.md says of it, for every game; stale moves; offers."""
+
+from __future__ import annotations
+
+import json
+from random import Random
+from typing import Any
+
+import pytest
+
+from duels.core.conformance import play_randomly
+from duels.core.errors import IllegalMove, RecordError, StaleMove
+from duels.core.game import Pick
+from duels.core.match import Match, Undo
+from duels.core.narrator import narrate
+from duels.core.show import Sealed, tone
+from duels.core.views import choice_of, table_of
+from duels.core.wire import TYPES, dump, dump_view, load, load_observation, load_view
+from duels.games import load as load_game
+from tests.variants import VARIANTS, name
+
+
+@pytest.mark.parametrize("game", VARIANTS, ids=name)
+def test_passages_survive_json(game: Any) -> None:
+    match = play_randomly(game, 3, Random(3), turn_limit=30)
+    for viewer in (0, 1, None):
+        for passage in narrate(match, viewer):
+            again = load(json.loads(json.dumps(dump(passage))))
+            assert again == passage
+            assert [tone(line) for line in again.lines] == [tone(line) for line in passage.lines]
+
+
+def types(data: Any) -> set[str]:
+    """Every type named anywhere in JSON values."""
+    if isinstance(data, list):
+        return {kind for item in data for kind in types(item)}
+    if isinstance(data, dict):
+        own = {data["type"]} if "type" in data else set()
+        return own | types(list(data.values()))
+    return set()
+
+
+def test_every_kind_of_part_is_shown_by_some_game() -> None:
+    found: set[str] = set()
+    for slug in ("firewall-breach", "number-clash", "cipher-siege", "digit-duel", "number-wars"):
+        match = Match(load_game(slug), seed=1)
+        match.submit(match.deciders[0], match.view(match.deciders[0]).options[0])
+        found |= types(dump_view(match.view(0)))
+    parts = {"meter", "tokens", "hand", "pile", "die", "sealed", "score", "item"}
+    assert parts <= found <= set(TYPES) | {"view", "game", "observation", "line"}
+
+
+def test_observations_go_by_field_names_and_players_are_1_and_2() -> None:
+    match = Match(load_game("firewall-breach"), seed=1)
+    match.submit(0, "bypass")
+    data = dump_view(match.view(1))
+    assert data["observation"] == {
+        "type": "observation",
+        "game": "firewall-breach",
+        "fields": {"strength": [10, 9], "mover": 2, "rolling": False},
+    }
+    assert load_observation(match.game, data["observation"]) == match.state
+    assert (data["player"], data["moment"], data["options"]) == (2, 1, ["attack", "bypass"])
+    assert data["history"] == [{"type": "pick", "moves": {"1": "bypass"}}]
+
+
+def test_cards_and_tokens_name_the_choice_they_stand_for() -> None:
+    match = Match(load_game("cipher-siege"), seed=4)
+    data = dump_view(match.view(0))
+    own, other = (part for part in data["table"] if part["type"] == "hand")
+    assert (own["owner"], own["id"], other["id"]) == (1, "hand-1-1", "hand-2-1")
+    attack = data["choice"]["after"]["attack"]["step"]
+    assert [card["choice"] for card in own["cards"]] == attack["choices"]
+    assert other["cards"] == []
+    assert data["choice"]["after"]["swap"]["after"][attack["choices"][0]] is None
+
+
+def test_a_sealed_card_says_whether_a_pick_is_in() -> None:
+    match = Match(load_game("number-clash"), seed=4)
+    match.submit(1, "3")
+    sealed = [part for part in table_of(match.view(0)) if isinstance(part, Sealed)]
+    assert [(part.owner, part.placed) for part in sealed] == [(0, False), (1, True)]
+    assert choice_of(match.view(1)) is None
+    assert "'3'" not in repr(match.view(None).history)
+
+
+def test_a_view_of_another_version_is_refused() -> None:
+    data = dump_view(Match(load_game("digit-duel"), seed=1).view(0))
+    with pytest.raises(RecordError, match="expected a view of version 1; got 2"):
+        load_view({**data, "version": 2}, load_game)
+
+
+def test_a_move_for_another_moment_is_refused_and_changes_nothing() -> None:
+    match = Match(load_game("number-wars"), seed=1)
+    match.submit(0, "7", at=match.view(0).moment)
+    with pytest.raises(StaleMove, match="meant for moment 0; the match is at moment 1"):
+        match.submit(1, "7", at=0)
+    match.submit(1, "7", at=1)
+    match.undo(1)
+    with pytest.raises(StaleMove):
+        match.submit(1, "9", at=1)
+    with pytest.raises(StaleMove):
+        match.resign(1, at=1)
+    assert match.events == [Pick(((0, "7"),)), Pick(((1, "7"),)), Undo(1, 1)]
+
+
+def test_an_undo_between_people_is_an_offer_that_the_other_accepts() -> None:
+    match = Match(load_game("number-wars"), seed=1)
+    with pytest.raises(IllegalMove, match="nothing to undo"):
+        match.offer_undo(0)
+    match.submit(0, "7")
+    match.offer_undo(0)
+    assert match.offer == Undo(0, 0)
+    with pytest.raises(IllegalMove, match="no undo is offered"):
+        match.accept_undo(0)
+    match.decline_undo(1)
+    with pytest.raises(IllegalMove, match="no undo is offered"):
+        match.accept_undo(1)
+    match.offer_undo(0)
+    match.submit(1, "5")
+    assert match.offer is None, "a move is an answer"
+    match.offer_undo(0)
+    match.accept_undo(1)
+    assert (match.state.used, match.events[-1]) == (((), ()), Undo(0, 0))
+    told = [line for passage in narrate(match, None) for line in passage.lines]
+    assert "(Player 1 takes back a move.)" in told
