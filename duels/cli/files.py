@@ -27,6 +27,19 @@ class Left(NamedTuple):
     moves: int
     when: float  # it was last saved, in seconds since 1970
 
+    @property
+    def line(self) -> str:
+        """What it is, for a list."""
+        moves = f"{self.moves} move{'' if self.moves == 1 else 's'}"
+        day = time.strftime("%Y-%m-%d %H:%M", time.localtime(self.when))
+        return f"{self.title}, {self.players[0]} against {self.players[1]}, {moves}, {day}"
+
+
+class Unfinished(list[Left]):
+    """The matches that can go on, newest first."""
+
+    damaged = 0  # files beside them that cannot be read
+
 
 def shown(path: str) -> str:
     """A name as it may appear in a line of text."""
@@ -120,10 +133,9 @@ def withdraw(match: Match, path: str) -> bool:
     return not os.path.lexists(path)
 
 
-def unfinished() -> tuple[list[Left], int]:
-    """The matches in the state directory that can go on, newest first; how many are damaged."""
-    found: list[Left] = []
-    damaged = 0
+def unfinished() -> Unfinished:
+    """What can be resumed from the state directory. Damaged files are passed over and counted."""
+    found = Unfinished()
     with suppress(OSError), os.scandir(state_folder()) as files:
         for file in files:
             if not file.name.endswith(".json"):
@@ -131,10 +143,11 @@ def unfinished() -> tuple[list[Left], int]:
             try:
                 left = _left(file.path)
             except (OSError, DuelsError):
-                damaged += 1
+                found.damaged += 1
             else:
                 found += [] if left is None else [left]
-    return sorted(found, key=lambda left: (-left.when, left.path)), damaged
+    found.sort(key=lambda left: (-left.when, left.path))
+    return found
 
 
 def write(path: str, content: str) -> None:

@@ -8,13 +8,14 @@ from collections.abc import Iterable
 from duels.cli.terminal import Terminal
 from duels.core.show import Line, Lines, tone
 
-WIDEST = 100  # columns: longer lines are hard to read, and pipes get this
+WIDEST = 100  # columns: longer lines are hard to read
 NARROWEST = 20
+OWN = "less -R -F -X"
 
 
-def width() -> int:
+def columns(terminal: Terminal) -> int:
     """How many columns a text may use: those of the screen, within reason."""
-    return max(NARROWEST, min(WIDEST, _size()[0]))
+    return max(NARROWEST, min(WIDEST, terminal.width))
 
 
 def fit(lines: Iterable[str], width: int) -> Lines:
@@ -61,9 +62,9 @@ def row(head: str, text: str, width: int) -> Lines:
 
 
 def page(lines: Iterable[str], terminal: Terminal) -> None:
-    """Show a text, in a pager if a person reads it and it is longer than the screen."""
-    text = list(lines)
-    if not (_wanted(terminal) and len(text) >= _size()[1] and _paged(text)):
+    """Show a text fitted to the screen, in a pager if a person reads it and it is too long."""
+    text = fit(lines, columns(terminal))
+    if not (_wanted(terminal, len(text)) and _paged(text, terminal.colour)):
         terminal.say(text)
 
 
@@ -75,35 +76,28 @@ def _head(line: str) -> str:
     return "" if found is None else found[0]
 
 
-def _size() -> tuple[int, int]:
-    """Columns and lines of the screen; of a pipe, as many as may be wanted."""
-    if not os.isatty(1):
-        return WIDEST, 0
-    columns, lines = _told("COLUMNS"), _told("LINES")
+def _wanted(terminal: Terminal, lines: int) -> bool:
+    """Whether somebody sits before a screen that cannot show all lines at once."""
     try:
-        screen = os.get_terminal_size(1)
+        height = os.get_terminal_size(1).lines
     except OSError:
-        screen = os.terminal_size((0, 0))
-    return columns or screen.columns or 80, lines or screen.lines or 24
+        return False
+    return terminal.interactive and terminal.clearable and lines >= (height or 24)
 
 
-def _told(name: str) -> int:
-    text = os.environ.get(name, "")
-    return int(text) if text.isascii() and text.isdigit() and len(text) < 6 else 0
-
-
-def _wanted(terminal: Terminal) -> bool:
-    return terminal.interactive and os.isatty(1) and os.environ.get("TERM", "dumb") != "dumb"
-
-
-def _paged(lines: Lines) -> bool:
+def _paged(lines: Lines, colour: bool) -> bool:
     """Show lines in a pager; whether there was one. Leaving it early is fine."""
     import shlex
     import signal
     import subprocess
 
+    chosen = os.environ.get("PAGER", OWN)
+    if colour and chosen == OWN:  # what another makes of colours is not known
+        from duels.cli.style import paint
+
+        lines = [paint(line) for line in lines]
     try:
-        command = shlex.split(os.environ.get("PAGER", "less -R -F -X"))
+        command = shlex.split(chosen)
         if not command:
             return False
         pager = subprocess.Popen(command, stdin=subprocess.PIPE)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from argparse import Namespace
 from typing import Any
 
-from duels.cli.pager import fit, page, row, width
+from duels.cli.pager import columns, page, row
 from duels.cli.terminal import Terminal
 from duels.core.game import AnyGame
 from duels.core.referee import TURN_LIMIT
@@ -15,8 +15,8 @@ from duels.games import catalogue, find
 
 
 def show_rules(terminal: Terminal, game: AnyGame, turn_limit: int = TURN_LIMIT) -> None:
-    """The rules with the values in force, fitted to the screen."""
-    page(fit(rules_of(game, turn_limit), width()), terminal)
+    """The rules with the values in force."""
+    page(rules_of(game, turn_limit), terminal)
 
 
 def rules(terminal: Terminal, given: Namespace) -> int:
@@ -32,7 +32,7 @@ def games(terminal: Terminal, given: Namespace) -> int:
 
         terminal.say([json.dumps([_described(game) for game in there], indent=1)])
     else:
-        terminal.say(listing([(game.slug, game.summary) for game in there], width()))
+        terminal.say(listing([(game.slug, game.summary) for game in there], columns(terminal)))
     return 0
 
 

@@ -581,7 +581,7 @@ def test_a_file_named_in_play_is_numbered_too() -> None:
 
 
 def test_nothing_is_unfinished_at_first() -> None:
-    assert unfinished() == ([], 0)
+    assert (unfinished(), unfinished().damaged) == ([], 0)
 
 
 def test_unfinished_matches_newest_first() -> None:
@@ -592,10 +592,11 @@ def test_unfinished_matches_newest_first() -> None:
     for number, match in enumerate([*left, over]):
         place = Keeper(None, print).leave(match)
         os.utime(place, (1000 + number, 1000 + number))
-    found, damaged = unfinished()
+    found = unfinished()
     assert [match.path for match in found] == [state_file(match) for match in reversed(left)]
     assert found[1] == (state_file(left[1]), "Firewall Breach", ("human", "hard"), 2, 1001.0)
-    assert damaged == 0
+    assert found[1].line.startswith("Firewall Breach, human against hard, 2 moves, 1970-01-01 ")
+    assert found.damaged == 0
 
 
 def test_damaged_files_are_counted_and_the_rest_is_found() -> None:
@@ -617,14 +618,14 @@ def test_damaged_files_are_counted_and_the_rest_is_found() -> None:
     (place.parent / "folder.json").mkdir()
     (place.parent / "gone.json").symlink_to("nowhere")
     (place.parent / "notes.txt").touch()
-    found, damaged = unfinished()
+    found = unfinished()
     assert [left.path for left in found] == [str(place)]
-    assert damaged == 9
+    assert found.damaged == 9
 
 
 def test_a_match_without_a_seed_cannot_be_resumed() -> None:
     Keeper(None, print).leave(Match(load("firewall-breach")))
-    assert unfinished() == ([], 0)
+    assert (unfinished(), unfinished().damaged) == ([], 0)
 
 
 def test_the_keeper_imports_nothing_heavy() -> None:
