@@ -1,13 +1,65 @@
-"""Where matches are kept when nobody says where."""
+"""Where matches are kept, and how their files are written: over nothing but their own past."""
 
 from __future__ import annotations
 
 import os
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from typing import Any, NamedTuple
 
-from duels.core.errors import DuelsError, RecordError
+from duels.core.errors import DuelsError, RecordError, quote
 from duels.core.match import Match
-from duels.core.record import read, save
+
+TRIES, PAUSE = 100, 0.02  # how often, and after how many seconds, a lock is asked for again
+
+
+class Taken(RecordError):
+    """The file holds something else, which stays as it is."""
+
+
+class Left(NamedTuple):
+    """A match in the state directory that is not over."""
+
+    path: str
+    title: str
+    players: tuple[str, str]
+    moves: int
+    when: float  # it was last saved, in seconds since 1970
+
+    @property
+    def line(self) -> str:
+        """What it is, for a list."""
+        moves = f"{self.moves} move{'' if self.moves == 1 else 's'}"
+        day = time.strftime("%Y-%m-%d %H:%M", time.localtime(self.when))
+        return f"{self.title}, {self.players[0]} against {self.players[1]}, {moves}, {day}"
+
+
+class Unfinished(list[Left]):
+    """The matches that can go on, newest first."""
+
+    damaged = 0  # files beside them that cannot be read
+
+
+def shown(path: str) -> str:
+    """A name as it may appear in a line of text."""
+    return path if path and path.isprintable() else quote(path)
+
+
+def named(path: str) -> str:
+    """The file a user means by a name, or a refusal of what no file can be called."""
+    try:
+        full = os.path.expanduser(path)
+        os.fsencode(full)
+    except ValueError:
+        full = "\0"
+    if "\0" in full:
+        raise RecordError(f"{shown(path)} cannot be the name of a file here; choose another")
+    if full.startswith("~"):
+        raise RecordError(f"{shown(path)}: there is no such user; choose another name")
+    if full.endswith(("/", os.sep)) or not full:
+        raise RecordError(f"{shown(path)} is not the name of a file; choose another")
+    return full
 
 
 def state_folder() -> str:
@@ -18,46 +70,84 @@ def state_folder() -> str:
     return os.path.join(base, "duels")
 
 
-def new_path(match: Match) -> str:
-    """A file for this match in the state directory."""
-    folder = state_folder()
-    try:
-        os.makedirs(folder, exist_ok=True)
-    except OSError as error:
-        raise RecordError(f"cannot make {folder}: {error.strerror}") from None
-    stamp = time.strftime("%Y%m%d-%H%M%S")
-    return os.path.join(folder, f"{match.game.slug}-{stamp}-{os.getpid()}.json")
+def shelters(match: Match) -> Iterator[str]:
+    """Files for a match that nobody named one for, the best place first."""
+    name = match.id
+    if not (name.isascii() and name.replace("-", "").isalnum() and len(name) <= 40):
+        from hashlib import sha256  # an id from elsewhere may be any text
+
+        name = sha256(name.encode()).hexdigest()[:32]
+    day = time.strftime("%Y-%m-%d", time.localtime(match.begun))
+    name = f"{match.game.slug}-{day}-{name}.json"
+    if os.path.isabs(folder := state_folder()):
+        yield os.path.join(folder, name)
+    from tempfile import gettempdir
+
+    with suppress(OSError):
+        yield os.path.join(gettempdir(), name)
 
 
 def read_from(path: str) -> Match:
     """The match in a file the user named."""
+    from duels.core.record import read
     from duels.games import load
 
-    return read(os.path.expanduser(path), load)
+    return read(named(path), load)
 
 
-def save_to(match: Match, path: str) -> None:
-    """Save under a name the user gave."""
-    save(match, os.path.realpath(os.path.expanduser(path)))
+def put(match: Match, path: str, *, private: bool = False) -> None:
+    """Write a record whole or not at all, over nothing but this match's own earlier state.
+
+    Raises `Taken` where something else is, and a RecordError where the system cannot write.
+    """
+    from json import loads
+
+    from duels.core.record import dumps
+
+    text = dumps(match)
+    try:
+        real = os.path.realpath(path)
+        folder = os.path.dirname(real)
+        if folder == os.path.realpath(state_folder()):
+            private = True
+            os.makedirs(folder, 0o700, exist_ok=True)
+            with suppress(OSError):
+                os.chmod(folder, 0o700)
+        with _locked(folder):
+            if (objection := _objection(real, loads(text))) is not None:
+                raise Taken(f"{shown(path)} {objection}")
+            _replace(real, text, private)
+    except RecordError:
+        raise
+    except (OSError, ValueError) as error:
+        raise RecordError(f"cannot write {shown(path)}: {_why(error)}") from None
 
 
-def check_target(path: str, match: Match | None = None) -> None:
-    """Refuse to write over what is not a record, or over a match that somebody may go on with."""
-    real = os.path.realpath(os.path.expanduser(path))
-    if os.path.lexists(real):
-        if not os.path.isfile(real):
-            raise RecordError(f"{path} is not a file a record can be saved in")
-        if os.path.getsize(real):
+def withdraw(match: Match, path: str) -> bool:
+    """Remove a copy of a match that is kept elsewhere now, unless it has become something else."""
+    from duels.core.record import to_json
+
+    with suppress(OSError, ValueError), _locked(os.path.dirname(path)):
+        if os.path.lexists(path) and _objection(path, to_json(match)) is None:
+            os.unlink(path)
+    return not os.path.lexists(path)
+
+
+def unfinished() -> Unfinished:
+    """What can be resumed from the state directory. Damaged files are passed over and counted."""
+    found = Unfinished()
+    with suppress(OSError), os.scandir(state_folder()) as files:
+        for file in files:
+            if not file.name.endswith(".json"):
+                continue
             try:
-                kept = read_from(real)
-            except RecordError:
-                raise RecordError(
-                    f"{path} exists and is not a record; choose another name to save in"
-                ) from None
-            if kept.result is None and (match is None or kept.seed != match.seed):
-                raise RecordError(
-                    f"{path} holds a match that is not finished; resume it, or choose another name"
-                )
+                left = _left(file.path)
+            except (OSError, DuelsError):
+                found.damaged += 1
+            else:
+                found += [] if left is None else [left]
+    found.sort(key=lambda left: (-left.when, left.path))
+    return found
 
 
 def write(path: str, content: str) -> None:
@@ -65,5 +155,133 @@ def write(path: str, content: str) -> None:
     try:
         with open(path, "w", encoding="utf-8") as file:
             file.write(content)
-    except OSError as error:
-        raise DuelsError(f"cannot write {path}: {error.strerror}") from None
+    except (OSError, ValueError) as error:
+        raise DuelsError(f"cannot write {shown(path)}: {_why(error)}") from None
+
+
+def _why(error: Exception) -> str:
+    return getattr(error, "strerror", None) or "the name cannot be a file's"
+
+
+@contextmanager
+def _locked(folder: str) -> Iterator[None]:
+    """Nobody else who asks writes in the folder meanwhile; where locks do not work, go on.
+
+    The folder itself is locked, so that no lock file is left behind.
+    """
+    try:
+        import fcntl
+
+        handle = os.open(folder, os.O_RDONLY)
+    except (ImportError, OSError):  # a folder that is not there is told of by writing to it
+        yield
+        return
+    try:
+        for _ in range(TRIES):
+            try:
+                fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                break
+            except BlockingIOError:
+                time.sleep(PAUSE)
+            except OSError:
+                break
+        else:
+            raise BlockingIOError(0, "another program keeps the folder locked")
+        yield
+    finally:
+        os.close(handle)
+
+
+def _objection(path: str, ours: dict[str, Any]) -> str | None:
+    """Why what is there may not be replaced by a record of ours; None if it may."""
+    if not os.path.lexists(path):
+        return None
+    if not os.path.isfile(path):
+        return "is not a file a record can be saved in"
+    if not os.path.getsize(path):
+        return None
+    try:
+        theirs = _parsed(path)
+    except RecordError:
+        return "exists and is not a record"
+    if theirs["id"] != ours["id"]:
+        return f"holds a match that is {'not finished' if theirs['result'] is None else 'over'}"
+    before, after = theirs["entries"], ours["entries"]
+    # What an older program wrote may say less of an entry, but nothing else.
+    same = all(old.items() <= new.items() for old, new in zip(before, after, strict=False))
+    return (
+        None if same and len(before) <= len(after) else "holds this match as it went on elsewhere"
+    )
+
+
+def _parsed(path: str) -> dict[str, Any]:
+    """The JSON of a record, of which the shape is checked and not the moves."""
+    import json
+
+    from duels.core.record import FORMAT, LARGEST, VERSION
+    from duels.core.record_v1 import upgraded
+
+    with open(path, "rb") as file:
+        content = file.read(LARGEST + 1)
+    try:
+        data = json.loads(content.decode("utf-8") if len(content) <= LARGEST else "")
+    except (ValueError, RecursionError):
+        data = None
+    if not isinstance(data, dict) or data.get("format") != FORMAT or "viewer" in data:
+        raise RecordError("this is not a record")
+    if data.get("version") == 1 and isinstance(data.get("checksum"), str):
+        data = upgraded(data)
+    elif data.get("version") != VERSION or not isinstance(data.get("id"), str):
+        raise RecordError("this is not a record that can be read here")
+    entries = data.get("entries")
+    if not isinstance(entries, list) or not all(isinstance(entry, dict) for entry in entries):
+        raise RecordError("this is not a record: it has no entries")
+    return {"result": None, **data}
+
+
+def _left(path: str) -> Left | None:
+    """What a file of the state directory can be resumed as; None if it cannot for good reason."""
+    from duels.games import find
+
+    data = _parsed(path)
+    if data["result"] is not None or data.get("seed") is None:
+        return None
+    match data.get("players"):
+        case [str(one), str(two)] if (one + two).isprintable():
+            pass
+        case _:
+            raise RecordError("players: expected two names")
+    title = find(str(data.get("game"))).title
+    return Left(path, title, (one, two), _moves(data["entries"]), os.path.getmtime(path))
+
+
+def _moves(entries: list[dict[str, Any]]) -> int:
+    """How many choices stand, those that were taken back left out."""
+    counts = [0]  # before each entry
+    for entry in entries:
+        match entry:
+            case {"type": "undo", "to": int(to)} if 0 <= to < len(counts):
+                counts.append(counts[to])
+            case {"type": "pick"}:
+                counts.append(counts[-1] + 1)
+            case _:
+                counts.append(counts[-1])
+    return counts[-1]
+
+
+def _replace(path: str, text: str, private: bool) -> None:
+    """Put the text in place of a file at one stroke, keeping who may read it."""
+    part = os.path.join(os.path.dirname(path), f".duels-{os.urandom(6).hex()}.part")
+    try:
+        handle = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600 if private else 0o666)
+        with open(handle, "w", encoding="utf-8") as file:
+            if not private and os.path.exists(path):
+                with suppress(OSError):
+                    os.fchmod(handle, os.stat(path).st_mode & 0o777)
+            file.write(text)
+            file.flush()
+            os.fsync(handle)
+        os.replace(part, path)
+    finally:
+        with suppress(OSError):
+            os.unlink(part)

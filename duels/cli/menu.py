@@ -1,37 +1,167 @@
-"""`duels` alone: pick a game, pick who sits where, play."""
+"""`duels` alone: pick a game, pick who sits where, play; or read rules, or go on with a match."""
 
 from __future__ import annotations
 
 from argparse import Namespace
+from typing import NamedTuple
 
 from duels.cli.asking import Quit, ask_step
-from duels.cli.play import play_matches
+from duels.cli.files import Left, unfinished
+from duels.cli.pager import columns, fit, row
+from duels.cli.play import play_matches, resume
+from duels.cli.show_rules import listing, show_rules
 from duels.cli.terminal import Terminal
-from duels.core.show import Step, player_name
+from duels.core.errors import DuelsError, UnknownName, quote
+from duels.core.show import Lines, Step, heading, listed, player_name
 from duels.games import catalogue, find
 from duels.players import BUILT_IN, HUMAN, STRONGEST
 
+RULES, RESUME, QUIT = "rules", "resume", "quit"
+
+
+class Entry(NamedTuple):
+    """A game as the menu lists it."""
+
+    slug: str
+    title: str
+    summary: str
+
+
+class Chosen(NamedTuple):
+    """What was asked for: to play a game, to read its rules, to resume or to quit."""
+
+    what: str
+    slug: str = ""
+
 
 def menu(terminal: Terminal, given: Namespace) -> int:
-    """Ask three questions and play. Leaving here leaves nothing behind."""
+    """Ask what to play and who plays. Leaving here leaves nothing behind."""
+    games = [Entry(slug, find(slug).title, find(slug).summary) for slug in catalogue()]
+    left = unfinished()
     try:
-        slugs = list(catalogue())
-        terminal.say(["Duels", ""])
-        for number, slug in enumerate(slugs, 1):
-            game = find(slug)
-            terminal.say([f"  {number}. {game.title:<16} {game.summary}"])
-        terminal.say([""])
-        numbers = tuple(str(number) for number in range(1, len(slugs) + 1))
-        choice = ask_step(terminal, Step("Which game? (number or name)", (*numbers, *slugs)))
-        slug = slugs[int(choice) - 1] if choice.isdigit() else choice
+        terminal.say(greeting(columns(terminal), games, left))
+        while (chosen := _ask(terminal, games, left)).what == RULES:
+            show_rules(terminal, find(chosen.slug)())
+        if chosen.what == QUIT:
+            return 0
+        if chosen.what == RESUME:
+            which = _which(terminal, left)
+            return resume(terminal, Namespace(file=which.path, secrets=True))
+        terminal.say([*opponents(columns(terminal)), ""])
         seats = (_seat(terminal, 0, HUMAN), _seat(terminal, 1, STRONGEST))
     except (EOFError, Quit):
         return 0
     terminal.say([""])
-    return play_matches(terminal, find(slug)(), seats)
+    return play_matches(terminal, find(chosen.slug)(), seats)
+
+
+# What is shown
+
+
+def greeting(width: int, games: list[Entry], left: list[Left]) -> Lines:
+    """The games, and whether a match waits to be resumed."""
+    entries = [(f"{number}. {game.title}", game.summary) for number, game in enumerate(games, 1)]
+    waiting = f"{len(left)} unfinished match{'' if len(left) == 1 else 'es'} can be resumed."
+    return [
+        heading("Duels"),
+        "",
+        *_indented(listing(entries, width - 2)),
+        "",
+        *(fit([waiting, ""], width) if left else []),
+    ]
+
+
+def opponents(width: int) -> Lines:
+    """Who may sit at the table."""
+    players = [(HUMAN, "somebody at this keyboard")]
+    players += [(name, opponent.about) for name, opponent in BUILT_IN.items()]
+    return ["", *_indented(listing(players, width - 2))]
+
+
+def matches(width: int, left: list[Left]) -> Lines:
+    """What can be resumed."""
+    return [
+        "",
+        *(
+            line
+            for number, match in enumerate(left, 1)
+            for line in row(f"  {number}. ", match.line, width)
+        ),
+        "",
+    ]
+
+
+def question(width: int, left: list[Left]) -> Lines:
+    """What may be answered."""
+    words = listed([f"{RULES} GAME", *([RESUME] if left else [])])
+    return fit([f"Which game? (number or name, {words} or {QUIT})"], width)
+
+
+def _indented(lines: Lines) -> Lines:
+    return [f"  {line}" for line in lines]
+
+
+# What is answered
+
+
+def read(text: str, games: list[Entry], left: list[Left]) -> Chosen:
+    """Understand an answer: a number, a name or the beginning of one, or one of the words.
+
+    >>> games = [Entry("digit-duel", "Digit Duel", ""), Entry("number-wars", "Number Wars", "")]
+    >>> read("2", games, []).slug, read("dig", games, []).slug, read("r wars", games, [])
+    ('number-wars', 'digit-duel', Chosen(what='rules', slug='number-wars'))
+    """
+    word, _, rest = text.lower().strip().partition(" ")
+    if not word:
+        raise UnknownName("Nothing was typed.")
+    if not rest.strip() and word in ("q", "exit", QUIT):
+        return Chosen(QUIT)
+    if len(word) > 1 and RESUME.startswith(word) and not rest.strip():
+        if not left:
+            raise UnknownName("There is no match to resume.")
+        return Chosen(RESUME)
+    if RULES.startswith(word) or word == "?":
+        if not rest.strip():
+            raise UnknownName(f"The rules of which game? Type for instance: {RULES} 1")
+        return Chosen(RULES, _game(rest.strip(), games))
+    return Chosen("play", _game(text.strip(), games))
+
+
+def _game(text: str, games: list[Entry]) -> str:
+    if text.isascii() and text.isdigit() and len(text) < 6:
+        if not 1 <= int(text) <= len(games):
+            raise UnknownName(f"There is no game {int(text)}; there are 1 to {len(games)}.")
+        return games[int(text) - 1].slug
+    wanted = find(text).slug
+    if wanted not in (game.slug for game in games):
+        raise UnknownName(f"There is no game {quote(text)} here.")
+    return wanted
+
+
+def _ask(terminal: Terminal, games: list[Entry], left: list[Left]) -> Chosen:
+    while True:
+        prompt = _begun(terminal, question(columns(terminal), left))
+        try:
+            return read(terminal.ask(prompt), games, left)
+        except DuelsError as error:
+            terminal.say(fit([str(error)], columns(terminal)))
+
+
+def _begun(terminal: Terminal, question: Lines) -> str:
+    """Show all of a question but its last line, which is the prompt."""
+    terminal.say(question[:-1])
+    return question[-1]
+
+
+def _which(terminal: Terminal, left: list[Left]) -> Left:
+    if len(left) == 1:
+        return left[0]
+    terminal.say(matches(columns(terminal), left))
+    numbers = tuple(str(number) for number in range(1, len(left) + 1))
+    asked = fit(["Which match? (number; Enter for the newest)"], columns(terminal))
+    return left[int(ask_step(terminal, Step(_begun(terminal, asked), numbers), "1")) - 1]
 
 
 def _seat(terminal: Terminal, player: int, default: str) -> str:
-    names = (HUMAN, *BUILT_IN)
-    prompt = f"Who is {player_name(player)}? ({', '.join(names)}; Enter for {default})"
-    return ask_step(terminal, Step(prompt, names), default)
+    asked = fit([f"Who is {player_name(player)}? (name; Enter for {default})"], columns(terminal))
+    return ask_step(terminal, Step(_begun(terminal, asked), (HUMAN, *BUILT_IN)), default)

@@ -5,48 +5,45 @@ from __future__ import annotations
 from argparse import Namespace
 from typing import Any
 
+from duels.cli.pager import columns, page, row
 from duels.cli.terminal import Terminal
 from duels.core.game import AnyGame
+from duels.core.referee import TURN_LIMIT
+from duels.core.rules import rules as rules_of
+from duels.core.show import Lines
 from duels.games import catalogue, find
 
-COMMON = """\
-All games
-  A1. Two players, Player 1 and Player 2. Player 1 moves first unless the match says otherwise.
-      A rematch swaps seats.
-  A2. Input that makes no sense or is not possible changes nothing: you are told why and asked
-      again.
-  A3. A match that has seen 500 choices ends without a winner.
-  A4. With a time limit, whoever runs out of time in a choice loses the game. Both late in a
-      sealed choice: a draw.
-  A5. Dice, deals and draws have exact odds and come from the match's own seed."""
 
-
-def rules_text(game: type[AnyGame]) -> list[str]:
-    """The rules, the numbered rulings and the options of a game."""
-    lines = [game.title, "=" * len(game.title), "", *game.rules.splitlines(), ""]
-    lines += [*COMMON.splitlines(), "", "Options (--set name=value)"]
-    options = game.options()
-    width = max(map(len, options))
-    for name, option in options.items():
-        usual = option.show(option.default)
-        lines.append(f"  {name:<{width}}  {option.about}: {option.expects}; usually {usual}")
-    return lines
+def show_rules(terminal: Terminal, game: AnyGame, turn_limit: int = TURN_LIMIT) -> None:
+    """The rules with the values in force."""
+    page(rules_of(game, turn_limit), terminal)
 
 
 def rules(terminal: Terminal, given: Namespace) -> int:
-    terminal.say(rules_text(find(given.game)))
+    options: dict[str, object] = dict(getattr(given, "set", []))
+    show_rules(terminal, find(given.game)(**options))
     return 0
 
 
 def games(terminal: Terminal, given: Namespace) -> int:
-    listed = [find(slug) for slug in catalogue()]
+    there = [find(slug) for slug in catalogue()]
     if given.json:
         import json
 
-        terminal.say([json.dumps([_described(game) for game in listed], indent=1)])
+        terminal.say([json.dumps([_described(game) for game in there], indent=1)])
     else:
-        terminal.say(f"{game.slug:<16}  {game.summary}" for game in listed)
+        terminal.say(listing([(game.slug, game.summary) for game in there], columns(terminal)))
     return 0
+
+
+def listing(entries: list[tuple[str, str]], width: int) -> Lines:
+    """Names in a column with what is said of each beside them, or below on a narrow screen.
+
+    >>> listing([("one", "The first."), ("three", "The third.")], 40)
+    ['one    The first.', 'three  The third.']
+    """
+    widest = max((len(name) for name, _ in entries), default=0)
+    return [line for name, about in entries for line in row(f"{name:<{widest}}  ", about, width)]
 
 
 def _described(game: type[AnyGame]) -> dict[str, Any]:
@@ -62,5 +59,6 @@ def _described(game: type[AnyGame]) -> dict[str, Any]:
         "slug": game.slug,
         "title": game.title,
         "summary": game.summary,
+        "private": game.private,
         "options": options,
     }

@@ -38,6 +38,8 @@ from duels.core.show import (
 
 T = TypeVar("T")
 Cards = tuple[int, ...]  # always ascending: order never matters
+# For the text of the rules: the first that a variant has of each kind, sequences and others.
+EXAMPLES = ((2, 3, 4), (1, 2, 3), (1, 2), (2, 3, 5), (4, 4, 4), (2, 3, 3), (1, 1))
 
 RULES = """\
 Each player guards a Code Integrity (CI): {integrity}. Bring the opponent's CI to zero or below.
@@ -46,15 +48,14 @@ The deck has {copies} cards of each value from 1 to {values}. Each player is dea
   1. Draw one card. If the deck is empty, the discard pile becomes the new deck first.
   2. Choose one action:
      attack   Play one or more cards. The opponent's CI falls by their sum. If they form a
-              sequence (two or more consecutive values, such as 2, 3, 4), add a bonus of one per
-              card: 2 + 3 + 4 = 9, and 3 more make 12.
+              sequence (two or more consecutive values), add a bonus of one per card{sequence}.
      defend   Discard one card. Your CI rises by its value, to where it started at the most.
      swap     Give the opponent one card and take a card {taken}.
   3. Used cards go to the discard pile and the turn passes.
-You may hold {limit} cards at the end of a turn. Hands are secret; the discard pile is open.
+You may hold {held} at the end of a turn. Hands are secret; the discard pile is open.
 
 Rulings
-  C1. The deck has {cards} cards; the usual twenty are the ace to five of an ordinary pack.
+  C1. The deck has {cards} cards{pack}.
   C2. You draw whenever a card exists, so you may hold {most} until your action. Holding {most} you
       must attack or defend; there is no other way to discard.
   C3. In a swap you choose the card you give. With swap=random the card you get is equally likely
@@ -62,7 +63,7 @@ Rulings
       seeing yours. Each of you knows the card given and the card got, nobody else does. You cannot
       swap with an opponent who holds no card. Now: swap={swap}.
   C4. The bonus needs all the played cards to be different and consecutive, in any order and
-      without wrap: 2, 3, 5 and 4, 4, 4 and 2, 3, 3 earn none.
+      without wrap: {none} earn none.
   C5. You may defend at your starting CI and gain nothing. CI may fall below zero and is shown as
       it is.
   C6. Open to all: both CIs, how many cards each hand and the deck hold, the discard pile.
@@ -183,11 +184,20 @@ class CipherSiege(Game[State, Seen]):
             )
 
     def words(self) -> dict[str, str]:
-        at_random = "at random from the opponent's hand"
+        most, at_random = self.limit + 1, "at random from the opponent's hand"
+        ordinary = self.copies == 4 and self.values > 1
+        fit = [cards for cards in EXAMPLES if max(cards) <= self.values and len(cards) <= most]
+        fit = [cards for cards in fit if max(map(cards.count, cards)) <= self.copies]
+        (value, bonus), *_ = (attack_value(cards) for cards in fit)
+        sums = f": {listed(fit[0], ' + ')} = {value}, and {bonus} more make {value + bonus}"
         return {
             "cards": str(self.values * self.copies),
-            "most": str(self.limit + 1),
+            "pack": f": the ace to {self.values} of an ordinary pack" if ordinary else "",
+            "most": str(most),
+            "held": f"{self.limit} card{'' if self.limit == 1 else 's'}",
             "taken": at_random if self.swap == "random" else "that the opponent chooses",
+            "sequence": sums if bonus else "",
+            "none": listed([listed(c) for c in fit if not attack_value(c)[1]][:3], " and "),
         }
 
     # Setup and turns

@@ -49,7 +49,7 @@ attack or to defend. Bring the opponent's life points to zero.
 
 A turn:
   1. The attacker picks an unused digit{how}: the Attack Value.
-  2. The defender answers with an unused digit: the Defense Value.
+  2. The defender {answer}: the Defense Value.
   3. If the attack is greater, the defender loses the difference in life points. If it is less
      or equal, the attack is blocked and nothing is lost.
   4. Both digits are used up, and the roles switch.
@@ -58,12 +58,12 @@ A player at zero life points or below has lost. When all digits are used and bot
 have life points, more life points win; if they are equal, the attacker of the last turn wins.
 
 Rulings
-  D1. The attack is announced in the open: the defender sees it before answering. With the
-      option hidden=yes both choose in secret. Now: hidden={hidden}.
+  D1. Usually the attack is announced in the open, and the defender sees it before answering. With
+      the option hidden=yes both choose in secret. Now: hidden={hidden}.
   D2. The player who starts attacks first. As roles switch every turn, a player who has just
-      defended attacks next: two choices in a row.
-  D3. All digits are used after exactly {digits} turns. Equal life points then: the attacker of that
-      last turn wins.
+      defended attacks next{row}.
+  D3. All digits are used after exactly {turns}. Equal life points then: the attacker of the last
+      turn wins.
   D4. Life points may fall below zero and are shown as they are. Defending is compulsory, and a
       block hurts nobody.
   D5. The rulebook's sample shows Player 2 the digits 1, 2, 3 and 7. That is a slip: 4 is unused
@@ -91,7 +91,12 @@ class DigitDuel(Game[State, State]):
     hidden = Flag(False, "attack and defence are chosen in secret")
 
     def words(self) -> dict[str, str]:
-        return {"how": " in secret" if self.hidden else " and announces it"}
+        return {
+            "how": " in secret" if self.hidden else " and announces it",
+            "answer": "does the same" if self.hidden else "answers with an unused digit",
+            "row": "" if self.hidden else ": two choices in a row",
+            "turns": f"{self.digits} turn{'' if self.digits == 1 else 's'}",
+        }
 
     # Setup and turns
 

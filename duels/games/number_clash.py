@@ -31,7 +31,7 @@ from duels.core.show import (
 )
 
 RULES = """\
-Each player has the numbers 1 to {numbers}, each to be used once. First to {points} points wins.
+Each player has the numbers 1 to {numbers}, each to be used once. The first to reach {goal} wins.
 
 The game goes in rounds. In a round both players choose one of their own remaining numbers in
 secret, then both are revealed:
@@ -43,11 +43,10 @@ The winner of the round gets a point. Both numbers are gone, whoever won.
 Rulings
   N1. A choice stays sealed until both are in. At a shared keyboard what is typed is not shown,
       nor anything else until both have chosen.
-  N2. Exactly one less wins, at both ends: 1 beats 2, and {next} beats {numbers}. There is no
-      wrap-around: {numbers} beats 1.
+  N2. {underdog}
   N3. Each number serves once per player. What both players have left is open to all.
-  N4. When all numbers are used and nobody has {points} points, more points win; equal points are
-      a draw. Nobody has to stop early because {points} can no longer be reached.
+  N4. When all numbers are used and nobody has {goal}, more points win; equal points are a draw.
+      Nobody has to stop early because {goal} can no longer be reached.
   N5. The rulebook's sample plays a 6 twice. That is a slip: a used number is refused.
   N6. The game is even. With the usual options, after 7 against 8 in round 1 Player 1's expected
       score is 0.877595.
@@ -82,7 +81,16 @@ class NumberClash(Game[State, State]):
             raise OptionError(f"points={self.points} is more than {self.numbers} numbers can earn")
 
     def words(self) -> dict[str, str]:
-        return {"next": str(self.numbers - 1)}
+        most = self.numbers
+        if most > 2:
+            underdog = (
+                f"Exactly one less wins, at both ends: 1 beats 2, and {most - 1} beats {most}.\n"
+                f"      There is no wrap-around: {most} beats 1."
+            )
+        else:
+            cases = "1 beats 2." if most == 2 else "with one number each that cannot happen."
+            underdog = f"Exactly one less wins: {cases}"
+        return {"goal": self._goal(), "underdog": underdog}
 
     # Setup and turns
 

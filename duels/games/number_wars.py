@@ -54,19 +54,19 @@ Players take turns. Attack with a number from 1 to {numbers} that is not on your
   - The opponent's LP fall by that number.
   - The number goes on your record.
 If the number is on your record already, the attack fails: no LP are lost, nothing is recorded,
-and the turn passes. The game ends at once when a player's LP are at zero or below. There are no
-draws. A time limit of 30 seconds a turn is a good one, if you want one.
+and the turn passes. The game ends at once when a player's LP are at zero or below.{draws}
+A time limit of 30 seconds a turn is a good one, if you want one.
 
 Rulings
-  W1. The numbers 1 to {numbers} once each deal {sum}, which may be too little. So when you have
-      used all of them, your record clears and all are free again. With the option refresh=no it
-      does not: when both players have used all numbers, more LP win and equal LP are a draw.
-      Now: refresh={refresh}.
-  W2. A number on your record may be played, and fails. Screens mark such numbers. A number
-      outside 1 to {numbers} is refused and asked again.
+  W1. The numbers 1 to {numbers} once each deal {sum}, which may be too little. So usually, when
+      you have used all of them, your record clears and all are free again. With the option
+      refresh=no it does not: when both players have used all numbers, more LP win and equal LP
+      are a draw. Now: refresh={refresh}.
+  W2. A number on your record may be played, and fails. Screens that show records mark such
+      numbers. A number outside 1 to {numbers} is refused and asked again.
   W3. LP may go below zero and are shown as they are.
-  W4. The records are open to all and shown. With the option memory=yes they are not shown: you
-      must remember. Now: memory={memory}.
+  W4. The records are open to all and usually shown. With the option memory=yes they are not
+      shown: you must remember. Now: memory={memory}.
   W5. It is a pure race: with the usual options and perfect play the player who starts wins at
       turn 31, and one lost turn hands the win over.
 """
@@ -93,7 +93,10 @@ class NumberWars(Game[State, State]):
     memory = Flag(False, "records are not shown")
 
     def words(self) -> dict[str, str]:
-        return {"sum": str(sum(range(1, self.numbers + 1)))}
+        return {
+            "sum": str(sum(range(1, self.numbers + 1))),
+            "draws": " There are no draws." if self.refresh else "",
+        }
 
     # Setup and turns
 

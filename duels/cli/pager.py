@@ -1,0 +1,113 @@
+"""Long texts on a screen: fitted to its width, and a page at a time."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+
+from duels.cli.terminal import Terminal
+from duels.core.show import Line, Lines, tone
+
+WIDEST = 100  # columns: longer lines are hard to read
+NARROWEST = 20
+OWN = "less -R -F -X"
+
+
+def columns(terminal: Terminal) -> int:
+    """How many columns a text may use: those of the screen, within reason."""
+    return max(NARROWEST, min(WIDEST, terminal.width))
+
+
+def fit(lines: Iterable[str], width: int) -> Lines:
+    """Wrap lines anew to a width, keeping paragraphs, indentation and tones.
+
+    A line that begins a ruling, a step or an entry of a list hangs its text behind that beginning;
+    a line indented like the text above it goes on with it.
+
+    >>> fit(["  A1. Two players,", "      one game.", "On", "and on."], 20)
+    ['  A1. Two players,', '      one game.', 'On and on.']
+    """
+    paragraphs: list[tuple[str, str, str]] = []  # what stands before the text, the text, the tone
+    for line in lines:
+        head = _head(line)
+        text, before = line[len(head) :].strip(), paragraphs[-1] if paragraphs else ("", "", "")
+        goes_on = not head.strip() and len(head) == len(before[0]) and text and before[1]
+        if goes_on and not tone(line) and not before[2]:
+            paragraphs[-1] = (before[0], f"{before[1]} {text}", "")
+        else:
+            paragraphs.append((head, text, tone(line)))
+    return [
+        Line(line, kind) if kind else line
+        for head, text, kind in paragraphs
+        for line in row(head, text, width)
+    ]
+
+
+def row(head: str, text: str, width: int) -> Lines:
+    """A text hanging behind its head; below it on a screen too narrow for both.
+
+    >>> row("  1. Duel   ", "Two players.", 24), row("  1. Duel   ", "Two players.", 20)
+    (['  1. Duel   Two players.'], ['  1. Duel', '    Two players.'])
+    """
+    from textwrap import wrap
+
+    if 2 * len(head) > width and head.strip():
+        indent = " " * (len(head) - len(head.lstrip()))
+        return wrap(head.strip(), width, initial_indent=indent, subsequent_indent=indent) + wrap(
+            text, width, initial_indent=indent + "  ", subsequent_indent=indent + "  "
+        )
+    return wrap(
+        text, width, initial_indent=head, subsequent_indent=" " * len(head), break_on_hyphens=False
+    ) or [head.rstrip()]
+
+
+def page(lines: Iterable[str], terminal: Terminal) -> None:
+    """Show a text fitted to the screen, in a pager if a person reads it and it is too long."""
+    text = fit(lines, columns(terminal))
+    if not (_wanted(terminal, len(text)) and _paged(text, terminal.colour)):
+        terminal.say(text)
+
+
+def _head(line: str) -> str:
+    """The indentation of a line and what its text hangs behind: "  C1. ", "  - ", "  attack   "."""
+    import re
+
+    found = re.match(r" *(?:(?:[A-Z]?\d+\.|-) +|[\w-]+ {2,})?", line)
+    return "" if found is None else found[0]
+
+
+def _wanted(terminal: Terminal, lines: int) -> bool:
+    """Whether somebody sits before a screen that cannot show all lines at once."""
+    try:
+        height = os.get_terminal_size(1).lines
+    except OSError:
+        return False
+    return terminal.interactive and terminal.clearable and lines >= (height or 24)
+
+
+def _paged(lines: Lines, colour: bool) -> bool:
+    """Show lines in a pager; whether there was one. Leaving it early is fine."""
+    import shlex
+    import signal
+    import subprocess
+
+    chosen = os.environ.get("PAGER", OWN)
+    if colour and chosen == OWN:  # what another makes of colours is not known
+        from duels.cli.style import paint
+
+        lines = [paint(line) for line in lines]
+    try:
+        command = shlex.split(chosen)
+        if not command:
+            return False
+        pager = subprocess.Popen(command, stdin=subprocess.PIPE)
+    except (OSError, ValueError):
+        return False
+    # Ctrl-C is the pager's while it runs.
+    usual = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        pager.communicate("".join(f"{line}\n" for line in lines).encode("utf-8", "replace"))
+    finally:
+        signal.signal(signal.SIGINT, usual)
+    # A shell that does not find the pager says so with these.
+    return pager.returncode not in (126, 127)

@@ -1,0 +1,641 @@
+"""Keeping a match safe, with real files: what may be written over, and what happens in trouble."""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import resource
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from duels.cli import files
+from duels.cli.files import read_from, shelters, state_folder, unfinished
+from duels.cli.keeper import Keeper
+from duels.core import Match
+from duels.core.errors import DuelsError, RecordError
+from duels.core.record import dumps, redacted, save
+from duels.games import load
+from tests.terminal_helpers import ROOT
+
+
+@pytest.fixture(autouse=True)
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A user of one's own, in an empty working directory."""
+    for name in ("home", "tmp", "work"):
+        (tmp_path / name).mkdir()
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "tmp"))
+    monkeypatch.chdir(tmp_path / "work")
+    return tmp_path
+
+
+def new_match(**settings: Any) -> Match:
+    return Match(load("firewall-breach"), 1, **settings)
+
+
+def bypass(match: Match, times: int = 1) -> None:
+    for _ in range(times):
+        match.submit(match.deciders[0], "bypass")
+
+
+def in_file(path: str | Path) -> tuple[str, int]:
+    """Which match a file holds, and how far it has come."""
+    match = read_from(str(path))
+    return match.id, len(match.events)
+
+
+def state_file(match: Match) -> str:
+    return next(shelters(match))
+
+
+# A file that works
+
+
+def test_the_file_follows_the_match() -> None:
+    match, said = new_match(), list[str]()
+    keeper = Keeper("war.json", said.append)
+    keeper.begin(match)
+    for count in range(3):
+        assert in_file("war.json") == (match.id, count)
+        bypass(match)
+        keeper.keep(match)
+    assert keeper.leave(match) == keeper.path == "war.json"
+    assert (said, os.listdir()) == ([], ["war.json"])
+
+
+def test_without_a_file_a_match_is_kept_when_it_is_left() -> None:
+    match, said = new_match(), list[str]()
+    keeper = Keeper(None, said.append)
+    keeper.begin(match)
+    keeper.keep(match)
+    assert keeper.path is None
+    assert not os.path.exists(state_folder())
+    place = keeper.leave(match)
+    assert place == keeper.path == state_file(match)
+    assert in_file(place) == (match.id, 0)
+    assert said == []
+
+
+def test_what_is_kept_for_the_user_is_for_nobody_else() -> None:
+    os.makedirs(state_folder(), 0o755)
+    place = Keeper(None, print).leave(new_match())
+    assert os.stat(place).st_mode & 0o777 == 0o600
+    assert os.stat(state_folder()).st_mode & 0o777 == 0o700
+    keeper = Keeper(place, print)  # resumed
+    keeper.begin(read_from(place))
+    assert os.stat(place).st_mode & 0o777 == 0o600
+
+
+def test_two_matches_never_share_a_file() -> None:
+    one, two = new_match(), new_match()  # of the same game, seed and day
+    assert Keeper(None, print).leave(one) != Keeper(None, print).leave(two)
+
+
+@pytest.mark.parametrize("id", ["../../gone", "a/b", "x" * 200, "naïve"])
+def test_an_id_cannot_lead_anywhere_else(id: str) -> None:
+    match = new_match(id=id)
+    assert os.path.dirname(Keeper(None, print).leave(match)) == state_folder()
+
+
+def test_who_may_read_a_file_stays_as_it_is() -> None:
+    match = new_match()
+    keeper = Keeper("war.json", print)
+    keeper.begin(match)
+    os.chmod("war.json", 0o640)
+    bypass(match)
+    keeper.keep(match)
+    assert os.stat("war.json").st_mode & 0o777 == 0o640
+    assert in_file("war.json") == (match.id, 1)
+
+
+def test_a_link_stays_a_link() -> None:
+    Path("link.json").symlink_to("target.json")
+    match = new_match()
+    Keeper("link.json", print).begin(match)
+    assert os.path.islink("link.json")
+    assert in_file("target.json") == (match.id, 0)
+
+
+def test_a_name_that_just_fits_fits() -> None:
+    """The file that is written first does not need a longer name."""
+    Keeper("w" * 250 + ".json", print).begin(new_match())
+    assert os.listdir() == ["w" * 250 + ".json"]
+
+
+# What may be written over
+
+
+def test_a_finished_record_is_never_replaced_by_another_match() -> None:
+    """Not even by one with the same seed."""
+    over = new_match()
+    over.resign(0)
+    save(over, "war.json")
+    with pytest.raises(RecordError, match=r"^war.json holds a match that is over; choose another"):
+        Keeper("war.json", print).begin(new_match())
+    assert in_file("war.json") == (over.id, 1)
+
+
+def test_an_unfinished_match_is_not_replaced() -> None:
+    left = new_match()
+    save(left, "war.json")
+    with pytest.raises(RecordError, match=r"^war.json holds a match that is not finished; choose"):
+        Keeper("war.json", print).begin(new_match())
+    assert in_file("war.json") == (left.id, 0)
+
+
+@pytest.mark.parametrize(
+    "content",
+    ["Dear Ann", "{}", "[]", "\x00\x01", '{"format": "duels record"}', "[" * 100_000,
+     '{"format": "duels record", "version": 2, "id": "x", "entries": [7]}',
+     '{"format": "duels record", "version": 99, "id": "x", "entries": []}'],
+)  # fmt: skip
+def test_what_is_no_record_is_left_alone(content: str) -> None:
+    Path("letter.txt").write_text(content, encoding="utf-8")
+    with pytest.raises(RecordError, match=r"^letter.txt exists and is not a record; choose"):
+        Keeper("letter.txt", print).begin(new_match())
+    assert Path("letter.txt").read_text(encoding="utf-8") == content
+
+
+def test_what_a_viewer_saw_of_the_same_match_is_left_alone() -> None:
+    match = new_match()
+    Path("seen.json").write_text(json.dumps(redacted(match, 0)), encoding="utf-8")
+    with pytest.raises(RecordError, match="is not a record"):
+        Keeper("seen.json", print).begin(match)
+
+
+@pytest.mark.parametrize("place", [".", "pipe", "/dev/null", "/dev/full"])
+def test_what_is_no_plain_file_is_refused(place: str) -> None:
+    os.mkfifo("pipe")
+    with pytest.raises(RecordError, match="is not a file a record can be saved in; choose"):
+        Keeper(place, print).begin(new_match())
+
+
+def test_an_empty_file_may_be_filled() -> None:
+    Path("war.json").touch()
+    match = new_match()
+    Keeper("war.json", print).begin(match)
+    assert in_file("war.json") == (match.id, 0)
+
+
+@pytest.mark.parametrize("place", ["gone/war.json", "file/war.json", "w" * 300])
+def test_a_place_that_does_not_work_is_told_before_play(place: str) -> None:
+    Path("file").touch()
+    with pytest.raises(RecordError, match=r"^cannot write ") as refusal:
+        Keeper(place, print).begin(new_match())
+    assert "\n" not in str(refusal.value)
+    assert os.listdir() == ["file"]
+
+
+def test_a_match_goes_on_in_its_own_file() -> None:
+    match = new_match()
+    bypass(match)
+    save(match, "war.json")
+    again = read_from("war.json")
+    keeper = Keeper("war.json", print)
+    keeper.begin(again)
+    bypass(again)
+    keeper.keep(again)
+    assert in_file("war.json") == (match.id, 2)
+
+
+def test_a_record_of_the_older_version_is_its_own_earlier_state() -> None:
+    old = {
+        "format": "duels record", "version": 1, "game": "firewall-breach",
+        "options": {"strength": "10", "hit": "3", "bypass": "1", "first": "1"},
+        "players": ["human", "human"], "seed": "1", "turn_limit": 500, "time_limit": None,
+        "entries": [{"pick": {"1": "bypass"}}, {"undo": 1, "player": 1}], "result": None,
+    }  # fmt: skip
+    from hashlib import sha256
+
+    text = json.dumps(old, sort_keys=True, separators=(",", ":"))
+    old["checksum"] = "sha256:" + sha256(text.encode()).hexdigest()
+    Path("old.json").write_text(json.dumps(old), encoding="utf-8")
+    match = read_from("old.json")
+    keeper = Keeper("old.json", print)
+    keeper.begin(match)
+    bypass(match)
+    keeper.keep(match)
+    assert in_file("old.json") == (match.id, 3)
+
+
+# Two who go on with one file
+
+
+def test_two_who_resume_one_file_do_not_overwrite_each_other() -> None:
+    save(new_match(), "war.json")
+    said: tuple[list[str], list[str]] = ([], [])
+    matches = [read_from("war.json"), read_from("war.json")]
+    keepers = [Keeper("war.json", lines.append) for lines in said]
+    for keeper, match in zip(keepers, matches, strict=True):
+        keeper.begin(match)
+    bypass(matches[0])
+    keepers[0].keep(matches[0])
+    matches[1].submit(0, "attack")
+    for _ in range(3):
+        keepers[1].keep(matches[1])
+    assert in_file("war.json")[1] == 1
+    assert in_file(state_file(matches[1]))[1] == 2
+    assert keepers[1].path == keepers[1].leave(matches[1]) == state_file(matches[1])
+    assert said[0] == []
+    assert said[1] == [
+        "war.json holds this match as it went on elsewhere. The match goes on and is kept in "
+        + state_file(matches[1])
+    ]
+
+
+def test_a_file_that_has_gone_further_is_not_put_back() -> None:
+    match = new_match()
+    save(match, "old.json")
+    bypass(match, 2)
+    save(match, "war.json")
+    with pytest.raises(RecordError, match=r"^war.json holds this match as it went on elsewhere"):
+        Keeper("war.json", print).begin(read_from("old.json"))
+    assert in_file("war.json") == (match.id, 2)
+
+
+def test_nobody_writes_while_another_looks(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two processes in the same moment: the lock of the first keeps the second out."""
+    monkeypatch.setattr(files, "TRIES", 2)
+    match, said = new_match(), list[str]()
+    keeper = Keeper("war.json", said.append)
+    keeper.begin(match)
+    folder = os.open(".", os.O_RDONLY)
+    fcntl.flock(folder, fcntl.LOCK_EX)
+    bypass(match)
+    keeper.keep(match)
+    assert in_file("war.json") == (match.id, 0)
+    assert "another program keeps the folder locked" in said[0]
+    os.close(folder)
+    keeper.keep(match)
+    assert in_file("war.json") == (match.id, 1)
+
+
+def test_where_locks_do_not_work_matches_are_still_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    def unsupported(handle: int, how: int) -> None:
+        raise OSError(95, "Operation not supported")
+
+    monkeypatch.setattr(fcntl, "flock", unsupported)
+    match = new_match()
+    Keeper("war.json", print).begin(match)
+    assert in_file("war.json") == (match.id, 0)
+
+
+RACER = """
+import sys
+from duels.cli.files import read_from
+from duels.cli.keeper import Keeper
+match = read_from("war.json")
+keeper = Keeper("war.json", print)
+print("ready", flush=True)
+sys.stdin.readline()
+match.submit(0, "attack")
+keeper.keep(match)
+"""
+
+
+def test_many_at_once_and_one_gets_the_file(home: Path) -> None:
+    save(new_match(), "war.json")
+    racers = [
+        subprocess.Popen(
+            [sys.executable, "-c", RACER],
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
+            env=os.environ | {"PYTHONPATH": str(ROOT), "XDG_STATE_HOME": str(home / str(number))},
+        )
+        for number in range(4)
+    ]  # fmt: skip
+    for racer in racers:
+        assert racer.stdout is not None
+        assert racer.stdout.readline() == "ready\n"
+    for racer in racers:
+        assert racer.stdin is not None
+        racer.stdin.write("\n")
+        racer.stdin.flush()
+    said = [racer.communicate()[0] for racer in racers]
+    assert [racer.returncode for racer in racers] == [0] * 4
+    assert said.count("") == 1
+    assert sum("as it went on elsewhere" in text for text in said) == 3
+    assert os.listdir() == ["war.json"]
+
+
+# Trouble in the middle of a match
+
+
+def test_a_folder_that_goes_and_comes_back(home: Path) -> None:
+    os.mkdir("there")
+    match, said = new_match(), list[str]()
+    keeper = Keeper("there/war.json", said.append)
+    keeper.begin(match)
+    os.rename("there", "elsewhere")
+    for _ in range(2):
+        bypass(match)
+        keeper.keep(match)
+    place = state_file(match)
+    assert keeper.path == place
+    assert in_file(place) == (match.id, 2)
+    assert said == [
+        "cannot write there/war.json: No such file or directory. "
+        f"The match goes on and is kept in {place}"
+    ]
+    os.rename("elsewhere", "there")
+    for _ in range(2):
+        bypass(match)
+        keeper.keep(match)
+    assert keeper.path == keeper.leave(match) == "there/war.json"
+    assert in_file("there/war.json") == (match.id, 4)
+    assert said[1:] == ["The match is kept in there/war.json again"]
+    assert os.listdir(state_folder()) == []
+
+
+def test_without_a_state_directory_the_temporary_one_serves(home: Path) -> None:
+    (home / "state").touch()  # a file stands in the way
+    match, said = new_match(), list[str]()
+    place = Keeper(None, said.append).leave(match)
+    assert os.path.dirname(place) == str(home / "tmp")
+    assert os.stat(place).st_mode & 0o777 == 0o600
+    assert in_file(place) == (match.id, 0)
+    assert len(said) == 1
+    assert said[0].endswith(f"kept in {place}")
+
+
+def test_when_nothing_works_the_match_goes_on_and_the_user_knows(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (home / "state").touch()
+    monkeypatch.setattr("tempfile.tempdir", str(home / "nowhere"))
+    os.mkdir("there")
+    match, said = new_match(), list[str]()
+    keeper = Keeper("there/war.json", said.append)
+    keeper.begin(match)
+    os.rename("there", "elsewhere")
+    for _ in range(2):
+        bypass(match)
+        keeper.keep(match)
+    assert len(said) == 1
+    assert "it cannot be saved anywhere" in said[0]
+    with pytest.raises(RecordError, match="it cannot be saved anywhere"):
+        keeper.leave(match)
+    with pytest.raises(RecordError, match="it cannot be saved anywhere"):
+        keeper.save(match)
+    os.rename("elsewhere", "there")
+    keeper.keep(match)
+    assert said[1:] == ["The match is kept in there/war.json again"]
+    assert in_file("there/war.json") == (match.id, 2)
+
+
+FULL = """
+import os, resource, sys
+from duels.cli.files import read_from
+from duels.cli.keeper import Keeper
+match = read_from("war.json")
+keeper = Keeper("war.json", print)
+size = os.path.getsize("war.json")
+resource.setrlimit(resource.RLIMIT_FSIZE, (size, resource.RLIM_INFINITY))
+match.submit(0, "bypass")
+keeper.keep(match)
+keeper.keep(match)
+resource.setrlimit(resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
+keeper.keep(match)
+"""
+
+
+def test_a_disk_that_is_full_and_then_is_not(home: Path) -> None:
+    """Half a record is never left behind, and the one that was there stays whole."""
+    if resource.getrlimit(resource.RLIMIT_FSIZE)[1] != resource.RLIM_INFINITY:
+        pytest.skip("files may not grow here anyway")
+    match = new_match()
+    save(match, "war.json")
+    done = subprocess.run(
+        [sys.executable, "-c", FULL], capture_output=True, text=True, check=False,
+        env=os.environ | {"PYTHONPATH": str(ROOT)},
+    )  # fmt: skip
+    assert (done.returncode, done.stderr) == (0, "")
+    lines = done.stdout.splitlines()
+    assert len(lines) == 2
+    assert "it cannot be saved anywhere: cannot write war.json: File too large" in lines[0]
+    assert lines[1] == "The match is kept in war.json again"
+    assert in_file("war.json") == (match.id, 1)
+    assert os.listdir() == ["war.json"]
+    assert os.listdir(state_folder()) == os.listdir(home / "tmp") == []
+
+
+def test_a_copy_that_is_the_named_file_itself_is_not_removed(home: Path) -> None:
+    """The state directory under another name."""
+    match, said = new_match(), list[str]()
+    place = Keeper(None, said.append).leave(match)
+    os.symlink(state_folder(), "by-link")
+    keeper = Keeper(f"by-link/{os.path.basename(place)}", said.append)
+    keeper.begin(match)
+    os.rename("by-link", "away")
+    bypass(match)
+    keeper.keep(match)
+    os.rename("away", "by-link")
+    bypass(match)
+    keeper.keep(match)
+    assert in_file(place) == (match.id, 2)
+
+
+def test_a_copy_that_somebody_goes_on_with_is_not_removed() -> None:
+    os.mkdir("there")
+    match, said = new_match(), list[str]()
+    keeper = Keeper("there/war.json", said.append)
+    keeper.begin(match)
+    os.rename("there", "elsewhere")
+    keeper.keep(match)
+    place = state_file(match)
+    other = read_from(place)
+    bypass(other)
+    Keeper(place, said.append).begin(other)
+    os.rename("elsewhere", "there")
+    keeper.keep(match)
+    assert in_file(place) == (match.id, 1)
+
+
+# Saving by command
+
+
+def test_the_file_that_is_named_becomes_the_file() -> None:
+    match, said = new_match(), list[str]()
+    keeper = Keeper("war.json", said.append)
+    keeper.begin(match)
+    assert keeper.save(match, "peace.json") == keeper.path == "peace.json"
+    bypass(match)
+    keeper.keep(match)
+    assert keeper.save(match) == "peace.json"
+    assert in_file("war.json") == (match.id, 0)
+    assert in_file("peace.json") == (match.id, 1)
+
+
+def test_saving_without_a_name_keeps_the_match_from_then_on() -> None:
+    match, said = new_match(), list[str]()
+    keeper = Keeper(None, said.append)
+    keeper.begin(match)
+    place = keeper.save(match)
+    bypass(match)
+    keeper.keep(match)
+    assert in_file(place) == (match.id, 1)
+    keeper.save(match, "war.json")  # and then the copy there has served
+    assert os.listdir(state_folder()) == []
+    assert said == []
+
+
+def test_home_is_understood(home: Path) -> None:
+    match = new_match()
+    assert Keeper(None, print).save(match, "~/war.json") == str(home / "home" / "war.json")
+    Keeper("~/war.json", print).begin(match)
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["a\0b", "~\0", "~nobody-of-that-name", "~nobody-of-that-name/war.json", ".", "folder/", "~",
+     "w" * 300, "folder/\udc00\ud800", "gone/war.json", "letter.txt", "\x1b[2J\0"],
+)  # fmt: skip
+def test_a_name_that_cannot_be_changes_nothing(name: str) -> None:
+    Path("letter.txt").write_text("Dear Ann", encoding="utf-8")
+    match, said = new_match(), list[str]()
+    keeper = Keeper("war.json", said.append)
+    keeper.begin(match)
+    with pytest.raises(DuelsError) as refusal:
+        keeper.save(match, name)
+    assert str(refusal.value).isprintable()
+    assert keeper.path == "war.json"
+    assert sorted(os.listdir()) == ["letter.txt", "war.json"]
+    assert Path("letter.txt").read_text(encoding="utf-8") == "Dear Ann"
+    with pytest.raises(DuelsError):
+        Keeper(name, print).begin(match)
+
+
+def test_a_name_outside_a_narrow_locale_is_refused_in_one_line() -> None:
+    script = (
+        "from duels.cli.keeper import Keeper\n"
+        "from duels.core import Match\n"
+        "from duels.core.errors import DuelsError\n"
+        "from duels.games import load\n"
+        "try: Keeper(None, print).save(Match(load('firewall-breach'), 1), '\\u00e9.json')\n"
+        "except DuelsError as error: print(ascii(str(error)))\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-X", "utf8=0", "-c", script],
+        capture_output=True, text=True, check=False,
+        env={"PYTHONPATH": str(ROOT), "LC_ALL": "POSIX", "PYTHONCOERCECLOCALE": "0",
+             "HOME": os.environ["HOME"]},
+    )  # fmt: skip
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout == "'\\xe9.json cannot be the name of a file here; choose another'\n"
+    assert os.listdir() == []
+
+
+# Rematches
+
+
+def test_a_rematch_goes_to_the_next_free_name() -> None:
+    said: list[str] = []
+    first, second, third = new_match(), new_match(), new_match()
+    keeper = Keeper("war.json", said.append)
+    keeper.begin(first)
+    keeper = keeper.next()
+    keeper.begin(second)
+    assert keeper.path == "war-2.json"
+    Path("war-3.json").write_text("Dear Ann", encoding="utf-8")
+    keeper = keeper.next()
+    keeper.begin(third)
+    assert keeper.path == "war-4.json"
+    held = [in_file(f"war{number}.json")[0] for number in ("", "-2", "-4")]
+    assert held == [first.id, second.id, third.id]
+    assert said == []
+
+
+def test_a_rematch_begins_even_where_its_file_cannot_be() -> None:
+    os.mkdir("there")
+    said: list[str] = []
+    keeper = Keeper("there/war.json", said.append)
+    keeper.begin(new_match())
+    os.rename("there", "elsewhere")
+    rematch = new_match()
+    keeper = keeper.next()
+    keeper.begin(rematch)
+    assert in_file(state_file(rematch)) == (rematch.id, 0)
+    assert len(said) == 1
+
+
+def test_without_a_named_file_a_rematch_has_none_either() -> None:
+    keeper = Keeper(None, print)
+    keeper.save(new_match())
+    assert keeper.next().path is None
+    assert keeper.path is not None
+    assert Keeper(keeper.path, print).next().path is None  # resumed from the state directory
+
+
+def test_a_file_named_in_play_is_numbered_too() -> None:
+    keeper = Keeper(None, print)
+    keeper.save(new_match(), "war.json")
+    assert keeper.next().path == "war-2.json"
+
+
+# What can be resumed
+
+
+def test_nothing_is_unfinished_at_first() -> None:
+    assert (unfinished(), unfinished().damaged) == ([], 0)
+
+
+def test_unfinished_matches_newest_first() -> None:
+    left, over = [new_match(players=("human", "hard")) for _ in range(3)], new_match()
+    over.resign(0)
+    bypass(left[1], 3)
+    left[1].undo(0)
+    for number, match in enumerate([*left, over]):
+        place = Keeper(None, print).leave(match)
+        os.utime(place, (1000 + number, 1000 + number))
+    found = unfinished()
+    assert [match.path for match in found] == [state_file(match) for match in reversed(left)]
+    assert found[1] == (state_file(left[1]), "Firewall Breach", ("human", "hard"), 2, 1001.0)
+    assert found[1].line.startswith("Firewall Breach, human against hard, 2 moves, 1970-01-01 ")
+    assert found.damaged == 0
+
+
+def test_damaged_files_are_counted_and_the_rest_is_found() -> None:
+    match = new_match()
+    place = Path(Keeper(None, print).leave(match))
+    text = dumps(match)
+    for number, content in enumerate(
+        [
+            text[:-20],
+            "",
+            "[]",
+            text.replace('"human"', "7", 1),
+            text.replace('"human"', '"\\u001b[2J"', 1),
+            text.replace("firewall-breach", "chess"),
+            text.replace('"entries": []', '"entries": [[]]'),
+        ]
+    ):
+        (place.parent / f"{number}.json").write_text(content, encoding="utf-8")
+    (place.parent / "folder.json").mkdir()
+    (place.parent / "gone.json").symlink_to("nowhere")
+    (place.parent / "notes.txt").touch()
+    found = unfinished()
+    assert [left.path for left in found] == [str(place)]
+    assert found.damaged == 9
+
+
+def test_a_match_without_a_seed_cannot_be_resumed() -> None:
+    Keeper(None, print).leave(Match(load("firewall-breach")))
+    assert (unfinished(), unfinished().damaged) == ([], 0)
+
+
+def test_the_keeper_imports_nothing_heavy() -> None:
+    script = (
+        "import sys, duels.cli.keeper\n"
+        "duels.cli.keeper.Keeper(None, print).keep(None)\n"
+        "print(*sorted(sys.modules))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-S", "-c", script], capture_output=True, text=True, check=True, cwd=ROOT
+    )
+    heavy = {"json", "hashlib", "shutil", "tempfile", "pathlib", "duels.core.record"}
+    assert not heavy & set(done.stdout.split())
