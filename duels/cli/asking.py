@@ -39,11 +39,13 @@ class Asker:
         def ask(so_far: str) -> Step | None:
             return game.ask(seen, player, so_far)
 
-        so_far, step, moment = "", ask(""), len(match.events)
+        so_far, moment = "", len(match.events)
+        step = ask("")
         while step is not None:
+            asked = step
             try:
                 left = match.remaining(player)
-                text = self.terminal.ask(self._prompt(step), secret=secret, seconds=left)
+                text = self.terminal.ask(self._prompt(asked), secret=secret, seconds=left)
             except TimeUp:
                 match.time_out(player)
                 return True
@@ -58,7 +60,7 @@ class Asker:
             try:
                 so_far, step = self._read_move(ask, text, so_far)
             except (MalformedMove, IllegalMove) as error:
-                self.terminal.say([self._refusal(error, step, secret)])
+                self.terminal.say([self._refusal(error, asked, secret)])
         match.submit(player, so_far, at=moment)
         return True
 
@@ -160,8 +162,8 @@ class Asker:
         except IllegalMove as error:
             say([str(error)])
             return "again"
-        say([f"{player_name(player)}'s" * self.together + "Your" * (not self.together)
-             + " last move is taken back."])  # fmt: skip
+        whose = f"{player_name(player)}'s" if self.together else "Your"
+        say([f"{whose} last move is taken back."])
         return "turn"
 
     def _agrees(self, other: int, player: int) -> bool:

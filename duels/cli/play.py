@@ -211,8 +211,9 @@ def _list_unfinished(terminal: Terminal) -> int:
 
     found = unfinished()
     if not found:
-        terminal.say(["There is no unfinished match. Start one with: " + f"{program()} play GAME"])
-        return 0
+        terminal.say([f"There is no unfinished match. Start one with: {program()} play GAME"])
     for kept in found:
         terminal.say([kept.line, f"  {program()} resume {quote(kept.path)}"])
+    if found.damaged:
+        terminal.note(f"{found.damaged} files beside these are damaged and were left out.")
     return 0

@@ -16,11 +16,11 @@ from random import Random
 from typing import Any, NamedTuple
 
 import pytest
-from duels.cli.keeper import Keeper
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from duels.cli.asking import Quit
+from duels.cli.keeper import Keeper
 from duels.cli.table import Table
 from duels.cli.terminal import Terminal
 from duels.core import Decide, Match

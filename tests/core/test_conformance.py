@@ -8,9 +8,11 @@ from typing import Any
 import pytest
 
 from duels.core.conformance import check
-from duels.core.game import AnyGame, Chance, Decide, Event, Over, Pick
+from duels.core.game import AnyGame, Chance, Decide, Event, History, Over, Pick
+from duels.core.show import Hand, Item, Part, Step
 from duels.games.cipher_siege import CipherSiege, Seen, State
 from duels.games.firewall_breach import FirewallBreach
+from tests.plugins.goofspiel import BareGoofspiel, Goofspiel
 from tests.variants import VARIANTS, name
 
 
@@ -56,7 +58,35 @@ class Untypeable(FirewallBreach):
         return Decide({state.mover: ("ambush",)}) if isinstance(turn, Decide) else turn
 
 
-@pytest.mark.parametrize("kind", [LeakyHand, LeakySwap, LoadedDie, NoWayOut, Untypeable])
+class Careless(CipherSiege):
+    """Has secrets and does not say so."""
+
+    private = False
+
+
+class Untied(CipherSiege):
+    """Its table offers a card that no step asks for."""
+
+    def table(self, seen: Seen, viewer: int | None, history: History = ()) -> list[Part]:
+        return [*super().table(seen, viewer, history), Hand("More", (Item("9", "9"),), 0, viewer)]
+
+
+class Unsteady(FirewallBreach):
+    """Its steps lead to fewer moves than there are options."""
+
+    def ask(self, seen: Any, player: int, so_far: str) -> Step | None:
+        step = super().ask(seen, player, so_far)
+        return step and step._replace(choices=step.choices[:1], refused={"bypass": "No."})
+
+
+def test_a_game_of_another_package_conforms() -> None:
+    for kind in (Goofspiel, BareGoofspiel):
+        assert check(kind(cards=4), matches=6).states
+
+
+@pytest.mark.parametrize(
+    "kind", [Careless, Untied, Unsteady, LeakyHand, LeakySwap, LoadedDie, NoWayOut, Untypeable]
+)
 def test_the_suite_catches_a_broken_game(kind: type[AnyGame]) -> None:
     with pytest.raises((AssertionError, ValueError)):
         check(kind(), matches=12)

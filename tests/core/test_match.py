@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from duels.core.chance import draw
 from duels.core.errors import IllegalMove
-from duels.core.game import Outcome, Pick, Result
+from duels.core.game import AnyGame, Chance, Outcome, Pick, Result
 from duels.core.match import Forfeit, Limit, Match, Resign, Timeout, Undo
 from duels.games import load
 
@@ -164,7 +166,8 @@ def test_undo_appends_and_the_same_line_meets_the_same_chance() -> None:
 
 def test_another_line_meets_new_chance_and_coming_back_the_old() -> None:
     """Rolls by line: each first meeting takes the next number, each repetition the old one."""
-    game, rolls = load("firewall-breach"), {}
+    game: AnyGame = load("firewall-breach")
+    rolls: dict[str, Any] = {}
     match = Match(game, seed=1)
     for line in ["a", "ba", "a", "bb a", "ba", "a", "aa", "bb a", "aa"]:
         for letter in line.replace(" ", ""):
@@ -175,7 +178,9 @@ def test_another_line_meets_new_chance_and_coming_back_the_old() -> None:
                 if any(isinstance(e, Pick) and e.moves[0][0] == player for e in match.history(0)):
                     match.undo(player)
                     break
-    drawn = [draw(1, n, game.turn(game.play(game.start(), "attack")).odds) for n in range(1, 5)]
+    die = game.turn(game.play(game.start(), "attack"))
+    assert isinstance(die, Chance)
+    drawn = [draw(1, n, die.odds) for n in range(1, 5)]
     assert [roll.outcome for roll in rolls.values()] == drawn
 
 

@@ -13,12 +13,24 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import NamedTuple
 
-from duels.core.game import Chance, Decide, Event, Game, Outcome, Over
+from duels.core.game import Chance, Decide, Event, Game, History, Outcome, Over
 from duels.core.options import Number
-from duels.core.show import Hand, Lines, Part, Pile, Sealed, Step, listed, player_name
+from duels.core.show import (
+    Hand,
+    Item,
+    Lines,
+    Part,
+    Pile,
+    Score,
+    Sealed,
+    Step,
+    heading,
+    listed,
+    player_name,
+)
 
 RULES = """\
-Each player holds the bids 1 to 5, each to be used once; the prizes 1 to 5 lie shuffled.
+Each player holds the bids 1 to {cards}, each to be used once; the prizes 1 to {cards} lie shuffled.
 
 In a round the next prize is turned up. Both players bid for it in secret, then both bids are
 revealed: the higher one takes the prize, equal bids discard it. Both bids are gone. When all prizes
@@ -72,8 +84,9 @@ class BareGoofspiel(Game[State, State]):
 
     # Display
 
-    def status(self, seen: State, viewer: int | None) -> Lines:
-        return ["", f"Round {self.cards - len(seen.hands[0]) + 1}: the prize is {seen.prize}"]
+    def status(self, seen: State, viewer: int | None, history: History = ()) -> Lines:
+        round_now = self.cards - len(seen.hands[0]) + 1
+        return ["", heading(f"Round {round_now}: the prize is {seen.prize}")]
 
     def ask(self, seen: State, player: int, so_far: str) -> Step | None:
         if so_far:
@@ -93,12 +106,17 @@ class BareGoofspiel(Game[State, State]):
             return [*lines, f"Nobody takes the prize {before.prize}."]
         return [*lines, f"{player_name(gained.index(True))} takes the prize {before.prize}."]
 
-    def table(self, seen: State, viewer: int | None) -> list[Part]:
-        parts: list[Part] = [Pile("Prizes left", len(seen.prizes), seen.prizes)]
+    def table(self, seen: State, viewer: int | None, history: History = ()) -> list[Part]:
+        prizes = tuple(Item(str(prize)) for prize in seen.prizes)
+        parts: list[Part] = [Pile("Prizes left", len(prizes), prizes)]
         for player, hand in enumerate(seen.hands):
-            parts.append(Hand(player_name(player), hand))
-            parts.append(Pile(f"{player_name(player)}'s points", seen.scores[player]))
-        return [*parts, *(Sealed(player_name(player)) for player in (0, 1))]
+            bids = (str(bid) for bid in hand)
+            cards = tuple(Item(bid, bid if player == viewer else "") for bid in bids)
+            parts.append(Hand("Bids", cards, owner=player))
+            parts.append(
+                Score("Points", seen.scores[player], sum(range(1, self.cards + 1)), player)
+            )
+        return [*parts, *(Sealed("Bid", owner=player) for player in (0, 1))]
 
 
 class Goofspiel(BareGoofspiel):
