@@ -8,7 +8,7 @@ from typing import Any
 from duels.analysis.grade import MISSED_WIN, UNGRADED, VERDICTS, Analysis, Graded, grade
 from duels.core.errors import DuelsError
 from duels.core.match import Match
-from duels.core.show import player_name
+from duels.core.show import belonging, called, player_name
 from duels.solve.catalogue import ready
 from duels.solve.solution import Value
 
@@ -18,10 +18,10 @@ WIDEST = 60  # points of a graph in a line of text
 NAMES = (*(name for _, name in VERDICTS), MISSED_WIN, UNGRADED)
 
 
-def summary(match: Match, *, ascii_only: bool = False) -> list[str]:
+def summary(match: Match, viewer: int | None = None, *, ascii_only: bool = False) -> list[str]:
     """A few lines for the end of a match: the graph, the accuracies, the costliest moves.
 
-    Nothing where that would take long or is not known.
+    It speaks to a viewer who played. Nothing where that would take long or is not known.
 
     >>> from duels.games import load
     >>> match = Match(load("number-wars", lp=10), seed=1)
@@ -37,11 +37,12 @@ def summary(match: Match, *, ascii_only: bool = False) -> list[str]:
         analysis = None
     if analysis is None or not analysis.moves:
         return []
-    curve = sparkline(analysis.curve, ascii_only=ascii_only)
-    lines = [f"Player 1's expected score  {curve}"]
+    own = 0 if viewer is None else int(viewer)
+    curve = [value if own == 0 or value is None else 1 - value for value in analysis.curve]
+    lines = [f"{belonging(own, viewer)} expected score  {sparkline(curve, ascii_only=ascii_only)}"]
     for player in (0, 1):
         lines.append(
-            f"{player_name(player)}: {accuracy(analysis, player)}.{_costly(analysis, player)}"
+            f"{called(player, viewer)}: {accuracy(analysis, player)}.{_costly(analysis, player)}"
         )
     return lines + notes(analysis)
 

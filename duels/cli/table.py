@@ -61,7 +61,7 @@ class Table:
         if self.terminal.interactive and self.humans:
             from duels.analysis import summary
 
-            self._say(["", *summary(match, ascii_only=self.terminal.ascii)])
+            self._say(["", *summary(match, self.eyes(None), ascii_only=self.terminal.ascii)])
 
     def _introduce(self) -> None:
         """Which options are in force, and on a terminal who sits where and what can be typed."""
