@@ -156,8 +156,10 @@ def saved_path(err: str) -> Path:
 
 
 def record_at(path: Path) -> dict[str, Any]:
-    """A record, its entries in short: {"pick": {"1": "attack"}}, without times."""
+    """A record without what no other match has, its entries in short: {"pick": {"1": "attack"}}."""
     data: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    for key in ("id", "begun", "checksum"):
+        del data[key]
     data["entries"] = [_short(values) for values in data["entries"]]
     return data
 

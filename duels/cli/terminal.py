@@ -27,6 +27,7 @@ class Terminal:
     ) -> None:
         screen, kind = out.isatty(), os.environ.get("TERM", "dumb")
         self.interactive = os.isatty(keyboard)
+        self.on_screen = screen
         self.clearable = screen and kind != "dumb"
         self.drawing = self.clearable and not plain
         self.colour = self.drawing and not os.environ.get("NO_COLOR")

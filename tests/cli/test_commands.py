@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -85,11 +86,12 @@ def test_replay_of_a_spectator_and_of_a_player(tmp_path: Path) -> None:
     assert "Player 2's CI reduced to 8\n" in spectator
     for view, other in ((1, 2), (2, 1)):
         shown = run(tmp_path, f"replay game.json --view {view}").out
-        turns = shown.split("=== Player ")[1:]
+        turns = re.findall(r"=== (Your|Player \d) Turn ===(.*?)(?==== |\Z)", shown, re.DOTALL)
         assert len(turns) == 8
-        for turn in turns:
-            assert ("Hand: [" in turn) == turn.startswith(f"{view} Turn")
-            assert ("Draws a card" in turn) == turn.startswith(f"{other} Turn")
+        for whose, turn in turns:
+            assert whose in ("Your", f"Player {other}")
+            assert ("Hand: [" in turn) == (whose == "Your")
+            assert ("Draws a card" in turn) == (whose != "Your")
 
 
 def test_replay_of_an_undo_and_of_an_unfinished_match(tmp_path: Path) -> None:
@@ -168,7 +170,7 @@ def test_menu_left_with_quit(typed: list[str], tmp_path: Path) -> None:
 
 def test_menu_left_by_ctrl_c(tmp_path: Path) -> None:
     screen = Screen(tmp_path, "")
-    screen.wait(r"Which game\? \(number or name\) ")
+    screen.wait(r"Which game\? \(number or name, rules GAME or quit\) ")
     screen.child.sendintr()
     assert screen.end() == 130
 

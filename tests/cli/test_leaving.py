@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import resource
@@ -225,7 +226,12 @@ def test_full_disk(command: str, tmp_path: Path) -> None:
             tmp_path, command, stdin=subprocess.DEVNULL, stdout=out.fileno(), prepare=no_room
         )
     assert done.code == 1
-    assert re.fullmatch("duels: .*(?i:too large)\n", done.err)
+    assert re.match(".*(?i:too large)", done.err)
+    if command == FIREWALL:  # there is no place for the record but here
+        kept = json.loads(done.err.partition("Keep its record:\n")[2])
+        assert kept["game"] == "firewall-breach"
+    else:
+        assert done.err.count("\n") == 1
 
 
 def test_no_input_at_all(tmp_path: Path) -> None:
@@ -260,9 +266,12 @@ def test_the_printed_command_works_as_it_stands(tmp_path: Path) -> None:
 
 
 def test_nowhere_to_save(tmp_path: Path) -> None:
-    """One line says so; there is nothing more to do."""
+    """The usual place does not work: it says so, and keeps the match in another one."""
     (tmp_path / "state").write_text("not a folder", encoding="utf-8")
-    done = run(tmp_path, FIREWALL, typed=["bypass"])
+    (tmp_path / "spare").mkdir()
+    done = run(tmp_path, FIREWALL, typed=["bypass"], TMPDIR=str(tmp_path / "spare"))
     assert done.code == 1
-    assert done.err.startswith("duels: cannot make ")
-    assert done.err.count("\n") == 1
+    assert done.err.startswith("cannot write ")
+    path = saved_path(done.err)
+    assert path.parent == tmp_path / "spare"
+    assert record(path)["entries"] == BYPASSED

@@ -46,11 +46,13 @@ def test_it_is_where_the_game_is_left(tmp_path: Path) -> None:
     assert sorted(file.name for file in tmp_path.iterdir()) == ["game.json"]
 
 
-def test_a_record_may_be_replaced(tmp_path: Path) -> None:
-    for word in ("bypass", "attack"):
-        run(tmp_path, f"{FIREWALL} --save game.json", typed=[word, "resign"])
-        entries = record_at(tmp_path / "game.json")["entries"]
-        assert entries[0] == {"pick": {"1": word}}
+def test_a_finished_match_is_not_replaced_by_another(tmp_path: Path) -> None:
+    run(tmp_path, f"{FIREWALL} --save game.json", typed=["bypass", "resign"])
+    kept = (tmp_path / "game.json").read_bytes()
+    done = run(tmp_path, f"{FIREWALL} --save game.json", typed=["attack", "resign"])
+    assert (done.code, done.out) == (1, "")
+    assert "game.json holds a match that is over; choose another name" in done.err
+    assert (tmp_path / "game.json").read_bytes() == kept
 
 
 def test_an_unfinished_match_is_not_replaced(tmp_path: Path) -> None:
@@ -112,7 +114,7 @@ def test_resume_where_home_is_understood(tmp_path: Path) -> None:
 def test_same_seed_same_record(tmp_path: Path) -> None:
     for name in ("one.json", "two.json"):
         run(tmp_path, f"play cipher-siege --p1 random --p2 greedy --seed 7 --save {name}")
-    assert (tmp_path / "one.json").read_bytes() == (tmp_path / "two.json").read_bytes()
+    assert record_at(tmp_path / "one.json") == record_at(tmp_path / "two.json")
 
 
 def test_resume_without_a_seed(tmp_path: Path) -> None:

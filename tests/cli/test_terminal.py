@@ -132,7 +132,14 @@ def test_question_mark_shows_the_rules(tmp_path: Path) -> None:
     assert done.out.count("Choose your action") == 2
 
 
-@pytest.mark.parametrize("command", [FIREWALL, DUEL, WARS, SIEGE, CLASH])
+def test_no_hint_where_both_would_read_it(tmp_path: Path) -> None:
+    """In a sealed choice of two people it would tell the other what to expect."""
+    done = play(tmp_path, CLASH, "hint", "7", "hint", "8")
+    assert done.out.count("No hint here: both of you would read it.\n") == 2
+    assert "perfect play" not in done.out
+
+
+@pytest.mark.parametrize("command", [FIREWALL, DUEL, WARS, SIEGE, f"{CLASH} --p2 random"])
 def test_hint_is_a_move_and_changes_nothing(command: str, tmp_path: Path) -> None:
     done = play(tmp_path, command, "Hint")
     advice = done.out.partition("Hint: perfect play chooses ")[2].partition(".\n")[0]
@@ -180,10 +187,22 @@ def test_undo_does_not_show_what_the_computer_will_seal(tmp_path: Path) -> None:
     assert not all(repeated)
 
 
-def test_undo_is_not_for_two_people(tmp_path: Path) -> None:
-    done = play(tmp_path, FIREWALL, "bypass", "undo")
-    assert "Undo is for games against the computer.\n" in done.out
-    assert entries(done) == [{"pick": {"1": "bypass"}}]
+def test_between_two_people_an_undo_is_an_offer(tmp_path: Path) -> None:
+    """Player 1 has no move to take back when Player 2 is asked; then the other has to agree."""
+    done = play(tmp_path, FIREWALL, "bypass", "bypass", "undo", "perhaps", "no", "undo", "yes")
+    question = "Player 2, may Player 1 take the last move back? (yes or no): "
+    assert done.out.count(question) == 3
+    assert "Player 2 does not agree.\n" in done.out
+    assert "Player 1's last move is taken back.\n" in done.out
+    bypassed = [{"pick": {"1": "bypass"}}, {"pick": {"2": "bypass"}}]
+    assert entries(done) == [*bypassed, {"undo": 0, "player": 1}]
+
+
+def test_undo_does_not_reroll(tmp_path: Path) -> None:
+    typed = ["attack", "undo"] * 4 + ["attack"]
+    done = play(tmp_path, "play firewall-breach --p2 greedy --seed 3", *typed)
+    rolls = {line for line in done.out.splitlines() if line.startswith("You rolled")}
+    assert len(rolls) == 1
 
 
 def test_undo_of_a_defence_shows_the_attack_again(tmp_path: Path) -> None:
@@ -227,8 +246,8 @@ def test_save_under_a_name(tmp_path: Path) -> None:
     done = play(tmp_path, FIREWALL, "bypass", f"SAVE {name}", "bypass")
     assert f"Saved in {name}\n" in done.err
     record = record_at(tmp_path / name)
-    assert record["entries"] == [{"pick": {"1": "bypass"}}]
-    assert len(entries(done)) == 2
+    assert len(record["entries"]) == len(entries(done)) == 2
+    assert saved_path(done.err).name == name, "a match is kept where it was saved"
 
 
 @pytest.mark.parametrize("name", ["letter.txt", ".", "missing/file.json"])
