@@ -49,7 +49,7 @@ class Keeper:
             try:
                 self._store(match)
             except RecordError as error:
-                self._tell(f"The match goes on, but {error}")
+                self._tell(f"{error}. The match goes on")
 
     def save(self, match: Match, path: str = "") -> str:
         """The player asks to save, and may name a file that is used from then on.
@@ -116,7 +116,7 @@ class Keeper:
             else:
                 self._settle(match, place, troubles[0] if troubles else "")
                 return place
-        raise RecordError(f"it cannot be saved anywhere: {'; '.join(troubles)}")
+        raise RecordError(f"The match cannot be saved anywhere: {'; '.join(troubles)}")
 
     def _settle(self, match: Match, place: str, trouble: str) -> None:
         """The match is kept here now: tell if that is news, and leave no older copy about."""
@@ -124,7 +124,7 @@ class Keeper:
 
         self.path = place
         if trouble:
-            self._tell(f"{trouble}. The match goes on and is kept in {shown(place)}")
+            self._tell(f"{trouble}. The match is kept in {shown(place)} instead")
         elif self._told:
             self._told = ""
             self._say(f"The match is kept in {shown(place)} again")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from argparse import Namespace
 from typing import Any
 
@@ -12,6 +13,8 @@ from duels.core.referee import TURN_LIMIT
 from duels.core.rules import rules as rules_of
 from duels.core.show import Lines
 from duels.games import catalogue, find
+
+UNLIMITED = 10_000  # columns: through a pipe, a line for each game
 
 
 def show_rules(terminal: Terminal, game: AnyGame, turn_limit: int = TURN_LIMIT) -> None:
@@ -32,7 +35,8 @@ def games(terminal: Terminal, given: Namespace) -> int:
 
         terminal.say([json.dumps([_described(game) for game in there], indent=1)])
     else:
-        terminal.say(listing([(game.slug, game.summary) for game in there], columns(terminal)))
+        width = columns(terminal) if os.isatty(1) else UNLIMITED
+        terminal.say(listing([(game.slug, game.summary) for game in there], width))
     return 0
 
 

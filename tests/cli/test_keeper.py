@@ -244,8 +244,8 @@ def test_two_who_resume_one_file_do_not_overwrite_each_other() -> None:
     assert keepers[1].path == keepers[1].leave(matches[1]) == state_file(matches[1])
     assert said[0] == []
     assert said[1] == [
-        "war.json holds this match as it went on elsewhere. The match goes on and is kept in "
-        + state_file(matches[1])
+        "war.json holds this match as it went on elsewhere. "
+        f"The match is kept in {state_file(matches[1])} instead"
     ]
 
 
@@ -291,6 +291,7 @@ import sys
 from duels.cli.files import read_from
 from duels.cli.keeper import Keeper
 match = read_from("war.json")
+match.clock = lambda: 1e9 + int(sys.argv[1])  # the same choice, but not in the same moment
 keeper = Keeper("war.json", print)
 print("ready", flush=True)
 sys.stdin.readline()
@@ -303,7 +304,7 @@ def test_many_at_once_and_one_gets_the_file(home: Path) -> None:
     save(new_match(), "war.json")
     racers = [
         subprocess.Popen(
-            [sys.executable, "-c", RACER],
+            [sys.executable, "-c", RACER, str(number)],
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
             env=os.environ | {"PYTHONPATH": str(ROOT), "XDG_STATE_HOME": str(home / str(number))},
         )
@@ -340,7 +341,7 @@ def test_a_folder_that_goes_and_comes_back(home: Path) -> None:
     assert in_file(place) == (match.id, 2)
     assert said == [
         "cannot write there/war.json: No such file or directory. "
-        f"The match goes on and is kept in {place}"
+        f"The match is kept in {place} instead"
     ]
     os.rename("elsewhere", "there")
     for _ in range(2):
@@ -360,7 +361,7 @@ def test_without_a_state_directory_the_temporary_one_serves(home: Path) -> None:
     assert os.stat(place).st_mode & 0o777 == 0o600
     assert in_file(place) == (match.id, 0)
     assert len(said) == 1
-    assert said[0].endswith(f"kept in {place}")
+    assert said[0].endswith(f"The match is kept in {place} instead")
 
 
 def test_when_nothing_works_the_match_goes_on_and_the_user_knows(
@@ -377,10 +378,10 @@ def test_when_nothing_works_the_match_goes_on_and_the_user_knows(
         bypass(match)
         keeper.keep(match)
     assert len(said) == 1
-    assert "it cannot be saved anywhere" in said[0]
-    with pytest.raises(RecordError, match="it cannot be saved anywhere"):
+    assert said[0].startswith("The match cannot be saved anywhere: ")
+    with pytest.raises(RecordError, match="The match cannot be saved anywhere"):
         keeper.leave(match)
-    with pytest.raises(RecordError, match="it cannot be saved anywhere"):
+    with pytest.raises(RecordError, match="The match cannot be saved anywhere"):
         keeper.save(match)
     os.rename("elsewhere", "there")
     keeper.keep(match)
@@ -417,7 +418,7 @@ def test_a_disk_that_is_full_and_then_is_not(home: Path) -> None:
     assert (done.returncode, done.stderr) == (0, "")
     lines = done.stdout.splitlines()
     assert len(lines) == 2
-    assert "it cannot be saved anywhere: cannot write war.json: File too large" in lines[0]
+    assert "The match cannot be saved anywhere: cannot write war.json: File too large" in lines[0]
     assert lines[1] == "The match is kept in war.json again"
     assert in_file("war.json") == (match.id, 1)
     assert os.listdir() == ["war.json"]

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from duels.cli.pager import fit, row
+from duels.cli.show_rules import listing
 from duels.core.rules import rules
 from duels.core.show import heading, tone
 from duels.games import BUILT_IN, load
@@ -69,6 +70,15 @@ def test_games_for_programs(tmp_path: Path) -> None:
         "takes": "yes or no",
         "about": "attack and defence are chosen in secret",
     }
+
+
+def test_games_are_a_line_each_through_a_pipe_and_fit_a_screen(tmp_path: Path) -> None:
+    lines = run(tmp_path, "games").out.splitlines()
+    assert [line.split()[0] for line in lines] == list(BUILT_IN)
+    for width in WIDTHS:
+        fitted = listing([(slug, load(slug).summary) for slug in BUILT_IN], width)
+        assert max(map(len, fitted)) <= width
+        assert words(fitted) == words(lines)
 
 
 # In a pseudo-terminal of 50 lines

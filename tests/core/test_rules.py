@@ -65,8 +65,7 @@ def test_headings_are_marked_as_such(slug: str) -> None:
         ),
         ("cipher-siege", {"limit": 1, "hand": 1}, ["1 + 2 = 3, and 2 more make 5", "1 card at"],
          ["1 cards", "2, 3, 5"]),
-        ("cipher-siege", {"values": 1, "hand": 1}, ["one per card. ", "1, 1 earn none"],
-         ["ace to 1"]),
+        ("cipher-siege", {"values": 1, "hand": 1}, ["per card. ", "1, 1 earn none"], ["ace to 1"]),
         ("cipher-siege", {"swap": "chosen"}, ["a card that the opponent chooses"], ["at random"]),
         ("digit-duel", {}, ["after exactly 9 turns", "two choices in a row"], []),
         (
