@@ -111,7 +111,7 @@ def _leave(terminal: Terminal, match: Match, keeper: Keeper, status: int, why: s
     except RecordError as error:
         from duels.core.record import dumps
 
-        terminal.note(f"{why} The game is not saved: {error}. Keep its record:\n{dumps(match)}")
+        terminal.note(f"{why} {error}. Keep its record:\n{dumps(match)}")
         return status or 1
     if match.result is not None:
         terminal.note(f"{why} The game was over; its record: {quote(path)}")
