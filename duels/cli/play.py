@@ -17,7 +17,7 @@ from duels.core.game import AnyGame
 from duels.core.match import Match
 from duels.core.show import Step
 from duels.games import find
-from duels.players import HUMAN, NEXT_STRONGEST, STRONGEST, needs_solution, ships_solved
+from duels.players import HUMAN, NEXT_STRONGEST, STRONGEST, needs_solution
 from duels.players import full_name as find_player
 
 INTERRUPTED = 128 + signal.SIGINT
@@ -157,16 +157,16 @@ def play(terminal: Terminal, given: Namespace) -> int:
     control.check()
     one = find_player(given.p1) if given.p1 else HUMAN
     two = find_player(given.p2) if given.p2 else _strongest(terminal, game)
-    if needs_solution(one, two):
-        prepare(game)
+    prepare(game, one, two)
     return play_matches(terminal, game, (one, two), seed, control, given.save, given.secrets)
 
 
-def prepare(game: AnyGame) -> None:
-    """Solve a variant before play if its solution does not ship, and say so; or say why not."""
+def prepare(game: AnyGame, *players: str) -> None:
+    """Solve a variant that players need solved and that does not ship so; or say why not."""
     from duels.games import BUILT_IN
 
-    if game.slug not in BUILT_IN or not ships_solved(game):
+    shipped = game.slug in BUILT_IN and game.usual()
+    if not shipped and needs_solution(*players):
         from duels.cli.progress import ProgressBar
         from duels.solve import solve
 
@@ -175,7 +175,7 @@ def prepare(game: AnyGame) -> None:
 
 def _strongest(terminal: Terminal, game: AnyGame) -> str:
     try:
-        prepare(game)
+        prepare(game, STRONGEST)
     except DuelsError as error:
         terminal.note(f"{STRONGEST} cannot play this: {error}. {NEXT_STRONGEST} plays instead.")
         return NEXT_STRONGEST
@@ -190,8 +190,7 @@ def resume(terminal: Terminal, given: Namespace) -> int:
     if path is None:
         return _list_unfinished(terminal)
     match = read_from(path)
-    if needs_solution(*match.players):
-        prepare(match.game)
+    prepare(match.game, *match.players)
     if match.seed is None:
         raise RecordError(f"{path}: this match has no seed of its own, so it cannot go on here")
     if match.result is not None:

@@ -21,7 +21,6 @@ from duels.core.show import (
     Score,
     Sealed,
     Tokens,
-    part_line,
     player_name,
     tone,
 )
@@ -37,11 +36,6 @@ def paint(line: str) -> str:
     """A line in the colour of its tone."""
     style = TONES.get(tone(line), "")
     return f"{style}{line}{RESET}" if style else line
-
-
-def piles(parts: list[Part]) -> list[str]:
-    """The parts of a table that no line of a game's text tells, as plain lines."""
-    return [part_line(part) for part in parts if isinstance(part, Pile)]
 
 
 def drawn(parts: list[Part], width: int, *, colour: bool, ascii_only: bool) -> list[str]:

@@ -13,7 +13,7 @@ from collections.abc import Iterable
 from typing import TextIO
 
 from duels.cli.keyboard import Keyboard
-from duels.core.show import Part
+from duels.core.show import Part, Pile, part_line
 
 CLEAR = "\x1b[2J\x1b[3J\x1b[H"
 PACE = 0.6  # seconds before a computer's move, on a screen
@@ -64,12 +64,12 @@ class Terminal:
 
     def draw(self, parts: list[Part]) -> None:
         """The table; where nothing is drawn, only what no line of text tells."""
-        from duels.cli.style import drawn, piles
+        if not self.drawing:
+            self.say(part_line(part) for part in parts if isinstance(part, Pile))
+            return
+        from duels.cli.style import drawn
 
-        if self.drawing:
-            self.say(drawn(parts, self.width, colour=self.colour, ascii_only=self.ascii))
-        else:
-            self.say(piles(parts))
+        self.say(drawn(parts, self.width, colour=self.colour, ascii_only=self.ascii))
 
     def pace(self) -> None:
         """Give people time to see that a computer moves."""

@@ -13,7 +13,8 @@ the same deadlines.
 5.0
 """
 
-from __future__ import annotations
+# No `from __future__ import annotations` here: NamedTuple would compile every field's annotation
+# again, which is felt at start-up.
 
 from collections.abc import Iterable, Mapping
 from math import isfinite

@@ -4,7 +4,8 @@
 Undo(player=0, to=2)
 """
 
-from __future__ import annotations
+# No `from __future__ import annotations` here: NamedTuple would compile every field's annotation
+# again, which is felt at start-up.
 
 from typing import NamedTuple
 

@@ -14,11 +14,12 @@ Fraction(1, 1)
 (10, 7)
 """
 
-from __future__ import annotations
+# No `from __future__ import annotations` here: NamedTuple would compile every field's annotation
+# again, which is felt at start-up.
 
 from collections.abc import Mapping
 from fractions import Fraction
-from typing import Any, ClassVar, Generic, NamedTuple, TypeVar
+from typing import Annotated, Any, ClassVar, Generic, NamedTuple, TypeVar
 
 from duels.core.errors import OptionError, quote
 from duels.core.options import First, Option
@@ -30,7 +31,8 @@ Move = str
 S = TypeVar("S", bound=tuple[Any, ...])  # a game's states: NamedTuples of plain values
 O = TypeVar("O", bound=tuple[Any, ...])  # what a viewer sees of one  # noqa: E741
 
-Seat = int  # a field of an observation that holds a player: 0 or 1 here, 1 or 2 on the wire
+# A field of an observation that holds a player: 0 or 1 here, 1 or 2 on the wire.
+Seat = Annotated[int, "seat"]
 
 HIDDEN = "?"  # stands in an event for what a viewer may not know
 

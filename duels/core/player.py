@@ -11,7 +11,8 @@ A player gets what it may see, never the state, and returns one of its options.
 'bypass'
 """
 
-from __future__ import annotations
+# No `from __future__ import annotations` here: NamedTuple would compile every field's annotation
+# again, which is felt at start-up.
 
 from collections.abc import Awaitable, Mapping
 from typing import Any, ClassVar, NamedTuple

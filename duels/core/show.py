@@ -10,7 +10,8 @@ for all games.
 ('Your', "Opponent's", "Player 2's")
 """
 
-from __future__ import annotations
+# No `from __future__ import annotations` here: NamedTuple would compile every field's annotation
+# again, which is felt at start-up.
 
 from collections.abc import Callable, Iterable, Mapping
 from typing import NamedTuple
@@ -35,12 +36,12 @@ class Line(str):
     __slots__ = ("tone",)
     tone: str
 
-    def __new__(cls, text: str, tone: str) -> Line:
+    def __new__(cls, text: str, tone: str) -> "Line":
         line = super().__new__(cls, text)
         line.tone = tone
         return line
 
-    def __reduce__(self) -> tuple[type[Line], tuple[str, str]]:
+    def __reduce__(self) -> tuple[type["Line"], tuple[str, str]]:
         return Line, (str(self), self.tone)
 
 
@@ -77,7 +78,7 @@ class Tree(NamedTuple):
     """All the steps of a choice: what is asked, and what after each answer; None ends the move."""
 
     step: Step
-    after: Mapping[str, Tree | None] = {}  # empty where `many`: any answer ends the move
+    after: Mapping[str, "Tree | None"] = {}  # empty where `many`: any answer ends the move
 
 
 def tree(ask: Callable[[str], Step | None], so_far: str = "") -> Tree | None:

@@ -15,7 +15,8 @@ and takes new numbers.
 (1, (2,))
 """
 
-from __future__ import annotations
+# No `from __future__ import annotations` here: NamedTuple would compile every field's annotation
+# again, which is felt at start-up.
 
 from bisect import bisect_left
 from typing import Any, NamedTuple

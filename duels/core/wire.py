@@ -138,8 +138,9 @@ def load_observation(game: AnyGame, data: Json) -> Any:
 
 
 def _seat_fields(kind: Any) -> set[str]:
-    notes = {k: getattr(v, "__forward_arg__", str(v)) for k, v in kind.__annotations__.items()}
-    return {key for key, note in notes.items() if note in ("Seat", "Seat | None")}
+    """Annotations are texts or, without the future import, objects; both name what they are."""
+    notes = {k: getattr(v, "__forward_arg__", repr(v)) for k, v in kind.__annotations__.items()}
+    return {key for key, note in notes.items() if "Seat" in note or "'seat'" in note}
 
 
 def dump_game(game: Game[Any, Any]) -> Json:

@@ -21,7 +21,6 @@ from importlib import import_module
 from typing import TYPE_CHECKING, NamedTuple
 
 from duels.core.errors import UnknownName, quote
-from duels.core.game import AnyGame
 from duels.core.show import listed
 
 if TYPE_CHECKING:
@@ -79,9 +78,3 @@ def make(name: str, stream: str) -> Opponent:
 def needs_solution(*names: str) -> bool:
     """Whether any of these players plays only games that are solved."""
     return any(name in BUILT_IN and class_of(name).needs_solution for name in names)
-
-
-def ships_solved(game: AnyGame) -> bool:
-    """Whether the game's solution comes with the package: it does for the usual rules."""
-    usual = {name: option.show(option.default) for name, option in game.options().items()}
-    return game.settings() | {"first": ""} == usual | {"first": ""}

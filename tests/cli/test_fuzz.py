@@ -155,6 +155,7 @@ class Typist(Terminal):
 def _somewhere_else(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Garbage that reads `save NAME` writes there."""
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
 
 
 @settings(
