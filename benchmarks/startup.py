@@ -2,7 +2,7 @@
 
     python3 benchmarks/startup.py [--runs N]
 
-The goal is a ratio of at most 2. Runs of both take turns, and the medians are compared.
+The goal is a ratio of at most 1.5. Runs of both take turns, and the medians are compared.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import sys
 import time
 from pathlib import Path
 
-GOAL = 2.0
+GOAL = 1.5
 PROMPT = b"'bypass'):"
 ROOT = Path(__file__).parent.parent
 # Compiled files are kept, as they are for anyone who runs a program twice.

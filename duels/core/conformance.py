@@ -225,9 +225,9 @@ def check_no_leak(match: Match, viewer: int | None, randomness: Random) -> int:
         _same_turn(game, state, true, viewer)
         if not isinstance(entry, Pick | Outcome):
             break
-        wanted = game.seen(true, entry, viewer)
+        wanted = game.redact(true, entry, viewer)
         fits = [
-            event for event in _events(game, state) if game.seen(state, event, viewer) == wanted
+            event for event in _events(game, state) if game.redact(state, event, viewer) == wanted
         ]
         if not fits:
             break  # the other course cannot go on like this; so far it could

@@ -180,7 +180,7 @@ class Game(Generic[S, O]):
         """What a player, or a spectator (None), may know of a state. Built field by field."""
         raise NotImplementedError
 
-    def seen(self, state: S, event: Event, viewer: int | None) -> Event:
+    def redact(self, state: S, event: Event, viewer: int | None) -> Event:
         """What a viewer learns of an event that happens in `state`. Default: all of it.
 
         The events a player has seen must determine all that the player may know.

@@ -61,19 +61,19 @@ class Views(Referee):
         """
         since, end = max(0, since), len(self.events)
         found = [
-            Logged(n, self.seen(n, viewer), self.stamps[n].at) for n in range(since, end)
+            Logged(n, self.redact(n, viewer), self.stamps[n].at) for n in range(since, end)
         ]  # fmt: skip
         if self.result is not None and since <= end:
             found.append(Logged(end, self.result, self.stamps[-1].at if end else self.begun))
         return tuple(found)
 
-    def seen(self, number: int, viewer: int | None) -> Entry:
+    def redact(self, number: int, viewer: int | None) -> Entry:
         """One event as a viewer may know it."""
         known = self._seen.setdefault(viewer, [])
         for n in range(len(known), number + 1):
             entry = self.events[n]
             if isinstance(entry, Pick | Outcome):
-                entry = self.game.seen(self.state_before(n), entry, viewer)
+                entry = self.game.redact(self.state_before(n), entry, viewer)
             known.append(entry)
         return known[number]
 
@@ -94,7 +94,7 @@ class Views(Referee):
 
     def told(self, number: int, viewer: int | None) -> Event | None:
         """What the rules made of an event, for a viewer; None where they took no part in it."""
-        entry = self.seen(number, viewer)
+        entry = self.redact(number, viewer)
         if isinstance(entry, Timeout) and self._cost_the_turn(number):
             assert self.game.timeout_move is not None
             return Pick(tuple((player, self.game.timeout_move) for player in entry.players))

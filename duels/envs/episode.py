@@ -89,7 +89,7 @@ class Episode:
         """What a built-in opponent is given: needs what happened to have been kept."""
         game = self.coding.game
         assert self.happened is not None
-        history = tuple(game.seen(before, event, player) for before, event in self.happened)
+        history = tuple(game.redact(before, event, player) for before, event in self.happened)
         options = self.node.turn.options[player] if player in self.deciders else ()
         seen = game.observe(self.state, player)
         sealed = tuple(self._sealed)

@@ -58,7 +58,7 @@ class Observer:
         numbers = [
             (_who(who, player), self._what(who, what))
             for step in position.path()
-            for who, what in told_as(step.seen(player))
+            for who, what in told_as(step.redact(player))
         ]
         if len(numbers) > self.slots:
             raise ValueError(f"the history has more than {self.slots} entries")
@@ -102,9 +102,9 @@ class Observer:
         if not self.coding.game.private:
             return ""
         own = (
-            told_as(step.seen(player))
+            told_as(step.redact(player))
             for step in position.path()
-            if step.seen(player) != step.seen(None)
+            if step.redact(player) != step.redact(None)
         )
         return "; ".join(f"{who}:{what}" for told in own for who, what in told)
 

@@ -225,7 +225,7 @@ class SpielState(pyspiel.State):  # type: ignore[misc]
     def resample_from_infostate(self, player: int, sampler: Any) -> SpielState:
         """Another state that the player cannot tell from this one, for OpenSpiel's ISMCTS."""
         coding = self.position.node.coding
-        history = [step.seen(player) for step in self.position.path()]
+        history = [step.redact(player) for step in self.position.path()]
         guesses = believe(coding.game, history, player, Random(str(sampler())), GUESSES)
         state: SpielState = self.get_game().new_initial_state()
         for event in next(guesses).events():

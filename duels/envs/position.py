@@ -61,14 +61,14 @@ class Position:
         assert self.before is not None
         return self.before.node.state, self.before.node.event(self.key)
 
-    def seen(self, viewer: int | None) -> Event:
+    def redact(self, viewer: int | None) -> Event:
         """What happened last, as a viewer saw it."""
         if self._seen is None:
             self._seen = {}
         found = self._seen.get(viewer)
         if found is None:
             state, event = self.event()
-            found = self._seen[viewer] = self.node.coding.game.seen(state, event, viewer)
+            found = self._seen[viewer] = self.node.coding.game.redact(state, event, viewer)
         return found
 
     def known(self, viewer: int | None) -> str:
@@ -80,7 +80,7 @@ class Position:
                 told = position._told(viewer)
                 if told is None:
                     line = "; ".join(
-                        f"{who}:{what}" for who, what in told_as(position.seen(viewer))
+                        f"{who}:{what}" for who, what in told_as(position.redact(viewer))
                     )
                     told = f"{text}; {line}" if text else line
                     position._texts = {**(position._texts or {}), viewer: told}

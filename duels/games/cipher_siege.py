@@ -282,7 +282,7 @@ class CipherSiege(Game[State, Seen]):
             offered if viewer == mover else 0,
         )
 
-    def seen(self, state: State, event: Event, viewer: int | None) -> Event:
+    def redact(self, state: State, event: Event, viewer: int | None) -> Event:
         """Draws are the drawer's; a swap's two cards are the two players', once it is done."""
         swapping = state.phase == "swap"
         if isinstance(event, Outcome):

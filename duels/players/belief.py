@@ -90,7 +90,7 @@ def alike(game: AnyGame, state: Any, shown: Event, viewer: int | None) -> Mappin
     if isinstance(turn, Chance) and isinstance(shown, Outcome):
         outcomes = [shown.outcome] if shown.outcome in turn.odds else turn.odds
         chances = {Outcome(outcome, turn.by): float(turn.odds[outcome]) for outcome in outcomes}
-        return {e: odd for e, odd in chances.items() if game.seen(state, e, viewer) == shown}
+        return {e: odd for e, odd in chances.items() if game.redact(state, e, viewer) == shown}
     if not isinstance(turn, Decide) or not isinstance(shown, Pick):
         return {}
     if game.timeout_move is not None and shown.moves[0][1] == game.timeout_move:
@@ -102,7 +102,7 @@ def alike(game: AnyGame, state: Any, shown: Event, viewer: int | None) -> Mappin
         else [(player, other) for other in turn.options[player]]
         for player, move in shown.moves
     ]  # fmt: skip
-    fits = [p for p in map(Pick, product(*columns)) if game.seen(state, p, viewer) == shown]
+    fits = [p for p in map(Pick, product(*columns)) if game.redact(state, p, viewer) == shown]
     return dict.fromkeys(fits, 1 / max(1, len(fits)))
 
 

@@ -33,8 +33,8 @@ class LeakyHand(CipherSiege):
 class LeakySwap(CipherSiege):
     """Shows the opponent a swap without what it brought: history no longer explains the hand."""
 
-    def seen(self, state: State, event: Event, viewer: int | None) -> Event:
-        shown = super().seen(state, event, viewer)
+    def redact(self, state: State, event: Event, viewer: int | None) -> Event:
+        shown = super().redact(state, event, viewer)
         if isinstance(shown, Pick) and shown.moves[0][1].startswith("swap"):
             return Pick(((shown.moves[0][0], "swap ?"),))
         return shown

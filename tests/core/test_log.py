@@ -89,9 +89,9 @@ class Counting(FirewallBreach):
         Counting.asked += 1
         return super().observe(state, viewer)
 
-    def seen(self, state: Any, event: Any, viewer: int | None) -> Any:
+    def redact(self, state: Any, event: Any, viewer: int | None) -> Any:
         Counting.asked += 1
-        return super().seen(state, event, viewer)
+        return super().redact(state, event, viewer)
 
 
 def test_asking_is_linear_in_what_is_new() -> None:

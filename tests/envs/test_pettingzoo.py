@@ -107,7 +107,7 @@ def test_two_games_an_agent_cannot_tell_apart_look_the_same(game: AnyGame) -> No
         while true.result is None:
             event = positions.any_event(true.node.turn.source, randomness)
             true = true.after(positions.key_of(env.unwrapped.coding, event))
-            fits = list(alike(game, other.node.state, true.seen(seat % 2), seat % 2))
+            fits = list(alike(game, other.node.state, true.redact(seat % 2), seat % 2))
             if not fits:
                 break  # the other course cannot go on like this; so far it could
             event = randomness.choice(fits)

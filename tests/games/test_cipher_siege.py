@@ -149,10 +149,10 @@ def test_c3_who_learns_what_of_a_random_swap() -> None:
     offer, offered = Pick(((0, "swap 3"),)), GAME.play(state, "swap 3")
     taken = Outcome("4", by=0)
     for viewer in (0, 1):
-        assert GAME.seen(state, offer, viewer) == offer
-        assert GAME.seen(offered, taken, viewer) == taken
-    assert GAME.seen(state, offer, None) == Pick(((0, f"swap {HIDDEN}"),))
-    assert GAME.seen(offered, taken, None) == Outcome(HIDDEN, by=0)
+        assert GAME.redact(state, offer, viewer) == offer
+        assert GAME.redact(offered, taken, viewer) == taken
+    assert GAME.redact(state, offer, None) == Pick(((0, f"swap {HIDDEN}"),))
+    assert GAME.redact(offered, taken, None) == Outcome(HIDDEN, by=0)
 
 
 def test_c3_chosen_the_opponent_picks_blind() -> None:
@@ -162,7 +162,7 @@ def test_c3_chosen_the_opponent_picks_blind() -> None:
     assert CHOSEN.turn(three) == Decide({1: ("1", "4")})
     assert CHOSEN.observe(two, 1) == CHOSEN.observe(three, 1)
     assert CHOSEN.ask(CHOSEN.observe(two, 1), 1, "") == CHOSEN.ask(CHOSEN.observe(three, 1), 1, "")
-    offers = [CHOSEN.seen(state, Pick(((0, f"swap {card}"),)), 1) for card in (2, 3)]
+    offers = [CHOSEN.redact(state, Pick(((0, f"swap {card}"),)), 1) for card in (2, 3)]
     assert offers[0] == offers[1] == Pick(((0, f"swap {HIDDEN}"),))
     after = CHOSEN.play(three, "4")
     assert after.hands == ((2, 4), (1, 3, 4))
@@ -172,9 +172,9 @@ def test_c3_chosen_the_opponent_picks_blind() -> None:
 def test_c3_chosen_both_know_the_cards_afterwards() -> None:
     offered = CHOSEN.play(acting((2, 3)), "swap 3")
     given = Pick(((1, "4"),))
-    assert CHOSEN.seen(offered, given, 0) == given
-    assert CHOSEN.seen(offered, given, 1) == Pick(((1, "4 for 3"),))
-    assert CHOSEN.seen(offered, given, None) == Pick(((1, HIDDEN),))
+    assert CHOSEN.redact(offered, given, 0) == given
+    assert CHOSEN.redact(offered, given, 1) == Pick(((1, "4 for 3"),))
+    assert CHOSEN.redact(offered, given, None) == Pick(((1, HIDDEN),))
 
 
 @pytest.mark.parametrize(
@@ -251,9 +251,9 @@ def test_c6_what_is_private() -> None:
     assert GAME.observe(one, None) == GAME.observe(other, None)
     assert GAME.observe(one, 1) != GAME.observe(other, 1)
     draw = Outcome("5", by=1)
-    assert GAME.seen(one, draw, 1) == draw
+    assert GAME.redact(one, draw, 1) == draw
     for viewer in (0, None):
-        assert GAME.seen(one, draw, viewer) == Outcome(HIDDEN, by=1)
+        assert GAME.redact(one, draw, viewer) == Outcome(HIDDEN, by=1)
 
 
 def test_cards_not_held_are_refused() -> None:

@@ -106,7 +106,7 @@ def test_draws_are_told_to_the_drawer_only() -> None:
     after = GAME.play(before, "3")
 
     def told(viewer: int | None) -> list[str]:
-        event = GAME.seen(before, Outcome("3", 0), viewer)
+        event = GAME.redact(before, Outcome("3", 0), viewer)
         return GAME.tell(GAME.observe(before, viewer), event, GAME.observe(after, viewer), viewer)
 
     head = ["", "=== Player 1 Turn ===", "CI: 15"]
@@ -129,7 +129,7 @@ def test_a_swap_is_told_to_each_in_their_own_words() -> None:
                 for state, event, later in ((before, offer, offered), (offered, taken, after))
                 for line in game.tell(
                     game.observe(state, viewer),
-                    game.seen(state, event, viewer),
+                    game.redact(state, event, viewer),
                     game.observe(later, viewer),
                     viewer,
                 )

@@ -81,7 +81,7 @@ def test_d1_the_defender_sees_the_attack() -> None:
     announced = GAME.play(GAME.start(), "7")
     for viewer in (Shared(0), Shared(1), None):
         assert GAME.observe(announced, viewer).attack == 7
-        assert GAME.seen(GAME.start(), Pick(((0, "7"),)), viewer) == Pick(((0, "7"),))
+        assert GAME.redact(GAME.start(), Pick(((0, "7"),)), viewer) == Pick(((0, "7"),))
         told = GAME.tell(GAME.start(), Pick(((0, "7"),)), announced, viewer)
         shown = [*told, *GAME.status(announced, viewer)]
         assert shown[:3] == ["Player 1 attacks with 7", "", "--- Player 2's Defense ---"]

@@ -82,7 +82,7 @@ def test_f2_everything_is_open() -> None:
     for viewer in (0, 1, None):
         assert GAME.observe(rolling, viewer) == rolling
         for event in (Outcome("5", 1), Pick(((1, "attack"),))):
-            assert GAME.seen(rolling, event, viewer) == event
+            assert GAME.redact(rolling, event, viewer) == event
 
 
 def test_f2_text_is_relative_to_the_viewer() -> None:

@@ -55,7 +55,7 @@ def test_what_is_believed_fits_what_was_seen(
                     assert game.observe(guess.state, player) == view.observation
                     course, shown = Course(game.start()), []
                     for event in guess.events():
-                        shown.append(game.seen(course.state, event, player))
+                        shown.append(game.redact(course.state, event, player))
                         course = course.after(game, event)
                     assert tuple(shown) == view.history
                     assert course == guess
@@ -116,7 +116,7 @@ class Blind(NumberClash):
         one, two = (state.numbers[p] if p == viewer else hidden for p in (0, 1))
         return State((one, two), state.scores)
 
-    def seen(self, state: State, event: Event, viewer: int | None) -> Event:
+    def redact(self, state: State, event: Event, viewer: int | None) -> Event:
         assert isinstance(event, Pick)
         won = self.play(state, *(move for _, move in event.moves)).scores
         shown = [(p, move if p == viewer else f"? {won}") for p, move in event.moves]
