@@ -127,5 +127,7 @@ def test_the_first_prompt_imports_nothing_heavy() -> None:
 
 
 def test_files_stay_short() -> None:
-    lengths = {path.name: len(path.read_text("utf-8").splitlines()) for path in modules()}
-    assert {name: length for name, length in lengths.items() if length > 400} == {}
+    """By their paths: two files of one name both count."""
+    lengths = {path: len(path.read_text("utf-8").splitlines()) for path in modules()}
+    allowed = {path: 400 if path.parent.name == "games" else 340 for path in lengths}
+    assert {path: n for path, n in lengths.items() if n > allowed[path]} == {}

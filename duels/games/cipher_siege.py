@@ -9,15 +9,15 @@ Fraction(1, 5)
 
 from __future__ import annotations
 
-from fractions import Fraction
 from functools import lru_cache
 from itertools import combinations, combinations_with_replacement
 from math import inf
-from typing import NamedTuple, TypeVar
+from typing import NamedTuple
 
 from duels.core.errors import OptionError
 from duels.core.game import HIDDEN, Chance, Decide, Event, Game, History, Outcome, Over, Pick, Seat
 from duels.core.options import Choice, Number, Pair
+from duels.core.pieces import Cards, any_of, both, counts, joined, without
 from duels.core.show import (
     Hand,
     Item,
@@ -36,8 +36,7 @@ from duels.core.show import (
     whose,
 )
 
-T = TypeVar("T")
-Cards = tuple[int, ...]  # always ascending: order never matters
+TAKEN = {"random": "at random from the opponent's hand", "chosen": "that the opponent chooses"}
 # For the text of the rules: the first that a variant has of each kind, sequences and others.
 EXAMPLES = ((2, 3, 4), (1, 2, 3), (1, 2), (2, 3, 5), (4, 4, 4), (2, 3, 3), (1, 1))
 
@@ -107,26 +106,6 @@ def attack_value(cards: Cards) -> tuple[int, int]:
     return sum(cards), count if sequence else 0
 
 
-# Hands and piles repeat, so what is done to them is worked out once and remembered.
-
-
-def without(cards: Cards, gone: Cards) -> Cards:
-    for card in gone:
-        place = cards.index(card)
-        cards = cards[:place] + cards[place + 1 :]
-    return cards
-
-
-def joined(cards: Cards, more: Cards) -> Cards:
-    return tuple(sorted(cards + more))
-
-
-@lru_cache(maxsize=65536)
-def counts(cards: Cards, values: int) -> tuple[int, ...]:
-    """How many there are of each value, from 1 up."""
-    return tuple(cards.count(card) for card in range(1, values + 1))
-
-
 @lru_cache(maxsize=4096)
 def parts(move: str) -> tuple[str, Cards]:
     """A move as its word and its cards; a card alone, drawn or given, has no word."""
@@ -138,11 +117,6 @@ def cards_of(move: str) -> Cards:
     return parts(move)[1]
 
 
-def both(pair: tuple[T, T], player: int, new: T) -> tuple[T, T]:
-    """A pair with one player's half replaced."""
-    return (new, pair[1]) if player == 0 else (pair[0], new)
-
-
 @lru_cache(maxsize=4096)
 def actions(hand: Cards, may_swap: bool, mover: int) -> Decide:
     """Every action a hand allows, each once."""
@@ -151,13 +125,6 @@ def actions(hand: Cards, may_swap: bool, mover: int) -> Decide:
     words = ("defend", "swap") if may_swap else ("defend",)
     moves += [f"{word} {card}" for word in words for card in dict.fromkeys(hand)]
     return Decide({mover: tuple(moves) or ("pass",)})
-
-
-@lru_cache(maxsize=8192)
-def any_of(cards: Cards, mover: int) -> Chance:
-    """A card drawn or taken at random, with the exact odds of each value."""
-    share = Fraction(1, len(cards))
-    return Chance({str(card): share * cards.count(card) for card in dict.fromkeys(cards)}, mover)
 
 
 class CipherSiege(Game[State, Seen]):
@@ -178,24 +145,21 @@ class CipherSiege(Game[State, Seen]):
         if self.hand > self.limit:
             raise OptionError(f"hand={self.hand} is more than limit={self.limit} allows")
         if 2 * self.hand > self.values * self.copies:
-            raise OptionError(
-                f"hand={self.hand} needs {2 * self.hand} cards; values x copies is "
-                f"{self.values * self.copies}"
-            )
+            deck = self.values * self.copies
+            raise OptionError(f"hand={self.hand} needs {2 * self.hand} cards; there are {deck}")
 
     def words(self) -> dict[str, str]:
-        most, at_random = self.limit + 1, "at random from the opponent's hand"
-        ordinary = self.copies == 4 and self.values > 1
+        most, ordinary = self.limit + 1, self.copies == 4 and self.values > 1
         fit = [cards for cards in EXAMPLES if max(cards) <= self.values and len(cards) <= most]
         fit = [cards for cards in fit if max(map(cards.count, cards)) <= self.copies]
-        (value, bonus), *_ = (attack_value(cards) for cards in fit)
+        value, bonus = attack_value(fit[0])
         sums = f": {listed(fit[0], ' + ')} = {value}, and {bonus} more make {value + bonus}"
         return {
             "cards": str(self.values * self.copies),
             "pack": f": the ace to {self.values} of an ordinary pack" if ordinary else "",
             "most": str(most),
             "held": f"{self.limit} card{'' if self.limit == 1 else 's'}",
-            "taken": at_random if self.swap == "random" else "that the opponent chooses",
+            "taken": TAKEN[self.swap],
             "sequence": sums if bonus else "",
             "none": listed([listed(c) for c in fit if not attack_value(c)[1]][:3], " and "),
         }
@@ -408,14 +372,12 @@ class CipherSiege(Game[State, Seen]):
             value, bonus = attack_value(cards)
             lines += [] if viewer == mover else [f"Plays cards: {listed(cards)}"]
             lines += [f"Attack Value: {value}"]
-            lines += (
-                [f"Sequence Bonus: +{bonus}", f"Total Attack: {value + bonus}"] if bonus else []
-            )
-            hurt = f"{whose(target, viewer)} CI reduced to {after.ci[target]}"
-            lines += [fortune(hurt, mover, viewer)]
+            if bonus:
+                lines += [f"Sequence Bonus: +{bonus}", f"Total Attack: {value + bonus}"]
+            change = f"{whose(target, viewer)} CI reduced to {after.ci[target]}"
         else:
-            healed = f"{whose(mover, viewer)} CI restored to {after.ci[mover]}"
-            lines += [fortune(healed, mover, viewer)]
+            change = f"{whose(mover, viewer)} CI restored to {after.ci[mover]}"
+        lines += [fortune(change, mover, viewer)]
         return [*lines, f"Discards used cards: {listed(cards)}", "End of turn."]
 
     def _tell_exchange(self, before: Seen, event: Event, after: Seen, viewer: int | None) -> Lines:

@@ -24,6 +24,7 @@ from duels.core.game import (
     verdict,
 )
 from duels.core.options import Flag, Number, Pair
+from duels.core.pieces import both, without
 from duels.core.show import (
     Lines,
     Meter,
@@ -142,14 +143,13 @@ class DigitDuel(Game[State, State]):
         assert state.attack is not None
         defender = 1 - state.attacker
         left = state.life[defender] - max(0, state.attack - defence)
-        life = (left, state.life[1]) if defender == 0 else (state.life[0], left)
+        life = both(state.life, defender, left)
         return State(life, self._use(state.digits, defender, defence), attacker=defender)
 
     def _use(
         self, digits: tuple[tuple[int, ...], tuple[int, ...]], player: int, used: int
     ) -> tuple[tuple[int, ...], tuple[int, ...]]:
-        left = tuple(digit for digit in digits[player] if digit != used)
-        return (left, digits[1]) if player == 0 else (digits[0], left)
+        return both(digits, player, without(digits[player], (used,)))
 
     # Everything announced is open; sealed picks of the hidden variant wait outside the state.
 

@@ -24,6 +24,7 @@ from duels.core.game import (
     verdict,
 )
 from duels.core.options import Number, Pair
+from duels.core.pieces import both
 from duels.core.show import (
     Die,
     Lines,
@@ -106,8 +107,7 @@ class FirewallBreach(Game[State, State]):
     def _damage(self, state: State, damage: int) -> State:
         target = 1 - state.mover
         left = max(0, state.strength[target] - damage)
-        strength = (left, state.strength[1]) if target == 0 else (state.strength[0], left)
-        return State(strength, mover=target)
+        return State(both(state.strength, target, left), mover=target)
 
     # Everything is open: each viewer sees the state as it is.
 

@@ -12,6 +12,7 @@ from typing import NamedTuple
 from duels.core.errors import OptionError
 from duels.core.game import Chance, Decide, Event, Game, History, Outcome, Over, Result, verdict
 from duels.core.options import Number
+from duels.core.pieces import without
 from duels.core.show import (
     RESULT,
     Line,
@@ -116,10 +117,7 @@ class NumberClash(Game[State, State]):
     def play(self, state: State, *picks: str) -> State:
         chosen = [int(pick) for pick in picks]
         winner = round_winner(*chosen)
-        one, two = (
-            tuple(number for number in numbers if number != used)
-            for numbers, used in zip(state.numbers, chosen, strict=True)
-        )
+        one, two = (without(state.numbers[player], (chosen[player],)) for player in (0, 1))
         return State((one, two), (state.scores[0] + (winner == 0), state.scores[1] + (winner == 1)))
 
     # Sealed picks wait outside the state, so the state itself holds no secret.

@@ -27,6 +27,7 @@ from duels.core.game import (
     verdict,
 )
 from duels.core.options import Flag, Number, Pair
+from duels.core.pieces import both
 from duels.core.show import (
     BAD,
     Line,
@@ -127,8 +128,7 @@ class NumberWars(Game[State, State]):
         if self.refresh and len(record) == self.numbers:
             record = ()
         left = state.lp[target] - int(pick)
-        lp = (left, state.lp[1]) if target == 0 else (state.lp[0], left)
-        used = (record, state.used[1]) if mover == 0 else (state.used[0], record)
+        lp, used = both(state.lp, target, left), both(state.used, mover, record)
         return State(lp, used, mover=target)
 
     # Records are public, even where the screen does not show them.

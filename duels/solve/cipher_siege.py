@@ -13,17 +13,9 @@ from typing import Any, NamedTuple
 
 from duels.core.game import AnyGame, Move, Outcome, Over, Pick
 from duels.core.match import Match
+from duels.core.pieces import Cards, both, joined, without
 from duels.core.player import View
-from duels.games.cipher_siege import (
-    Cards,
-    CipherSiege,
-    Seen,
-    actions,
-    attack_value,
-    both,
-    joined,
-    without,
-)
+from duels.games.cipher_siege import CipherSiege, Seen, actions, attack_value
 from duels.solve import tables
 from duels.solve.siege.knowledge import (
     Counts,

@@ -199,5 +199,5 @@ def test_bad_options(option: str, value: object) -> None:
 def test_options_that_do_not_go_together() -> None:
     with pytest.raises(OptionError, match="hand=6 is more than limit=5 allows"):
         CipherSiege(hand=6)
-    with pytest.raises(OptionError, match=r"hand=3 needs 6 cards; values x copies is 4"):
+    with pytest.raises(OptionError, match=r"hand=3 needs 6 cards; there are 4"):
         CipherSiege(values=2, copies=2)

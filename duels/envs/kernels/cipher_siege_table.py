@@ -8,8 +8,9 @@ from math import comb
 from operator import mul
 from typing import NamedTuple
 
+from duels.core.pieces import Cards
 from duels.envs.kernels import Array, NoKernel, np
-from duels.games.cipher_siege import Cards, CipherSiege, attack_value, cards_of
+from duels.games.cipher_siege import CipherSiege, attack_value, cards_of
 
 WORDS = ("attack", "defend", "swap", "give", "pass")
 ATTACK, DEFEND, SWAP, GIVE, PASS = range(5)

@@ -8,7 +8,8 @@ from itertools import combinations_with_replacement, product
 from math import comb, prod
 
 from duels.core.game import Event, Move, Outcome, Pick
-from duels.games.cipher_siege import Cards, CipherSiege, attack_value
+from duels.core.pieces import Cards
+from duels.games.cipher_siege import CipherSiege, attack_value
 
 Counts = Sequence[int]  # how many cards of each value
 # The five steps of `unseen_bucket`, set by hand around the middle value and not fitted. Between
