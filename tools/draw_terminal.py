@@ -16,11 +16,11 @@ import pexpect
 
 ROOT = Path(__file__).parent.parent
 TARGET = ROOT / "docs" / "terminal.svg"
-COMMAND = ["-m", "duels", "play", "cipher-siege", "--p2", "greedy"]
+COMMAND = ["-m", "duels", "play", "cipher-siege", "--p2", "greedy", "--fast"]
 SEED = "10"  # a short game with something to see
 MOVES = ["attack 3 4", "attack 4 5"]
 COLOURS = {"31": "#ff6b6b", "32": "#69db7c", "33": "#ffd43b", "36": "#66d9e8"}
-WIDTH, LINE, CHARACTER = 70, 19, 8.43
+WIDTH, LINE, CHARACTER = 84, 19, 8.43
 
 
 def session() -> str:
@@ -32,7 +32,7 @@ def session() -> str:
     )  # fmt: skip
     shown = f"$ python3 {' '.join(COMMAND)}\r\n"
     for move in MOVES:
-        child.expect("Choose action: ")
+        child.expect(r"Choose action.*: ")
         shown += f"{child.before}{child.after}"
         child.sendline(move)
     child.expect("Rematch")

@@ -60,7 +60,7 @@ def legal_moves(hand: Cards, opposing: int, limit: int) -> list[Move]:
     return moves
 
 
-class Spot(NamedTuple):
+class Place(NamedTuple):
     """A position; known[p] is what p is sure the other holds, seen[p] all that p observed."""
 
     ply: int
@@ -112,60 +112,60 @@ class Builder:
             rest = minus(pack, one)
             for two, more in Counter(combinations(rest, game.hand)).items():
                 deck = minus(rest, two)
-                spot = Spot(0, deck, (), (one, two), game.integrity, ((), ()), ((one,), (two,)))
-                self.link(top, self.turn(spot), ways * more / total)
+                place = Place(0, deck, (), (one, two), game.integrity, ((), ()), ((one,), (two,)))
+                self.link(top, self.turn(place), ways * more / total)
         return top
 
-    def turn(self, spot: Spot) -> int:
+    def turn(self, place: Place) -> int:
         """The draw."""
-        if spot.ply >= self.cap:
-            return self.node(3 * spot.ply + 1, -2, 0.5)
-        me = spot.ply % 2
-        if not spot.deck:
-            spot = spot._replace(deck=spot.disc, disc=())
-        if not spot.deck:
-            return self.act(spot)
-        here = self.node(3 * spot.ply + 1, -1)
-        for card, n in sorted(Counter(spot.deck).items()):
-            drawn = spot._replace(
-                deck=minus(spot.deck, (card,)),
-                hands=pair(me, plus(spot.hands[me], card), spot.hands[1 - me]),
-                seen=pair(me, (*spot.seen[me], ("draw", card)), spot.seen[1 - me]),
+        if place.ply >= self.cap:
+            return self.node(3 * place.ply + 1, -2, 0.5)
+        me = place.ply % 2
+        if not place.deck:
+            place = place._replace(deck=place.disc, disc=())
+        if not place.deck:
+            return self.act(place)
+        here = self.node(3 * place.ply + 1, -1)
+        for card, n in sorted(Counter(place.deck).items()):
+            drawn = place._replace(
+                deck=minus(place.deck, (card,)),
+                hands=pair(me, plus(place.hands[me], card), place.hands[1 - me]),
+                seen=pair(me, (*place.seen[me], ("draw", card)), place.seen[1 - me]),
             )
-            self.link(here, self.act(drawn), n / len(spot.deck))
+            self.link(here, self.act(drawn), n / len(place.deck))
         return here
 
-    def act(self, spot: Spot) -> int:
+    def act(self, place: Place) -> int:
         """The choice."""
-        me, you = spot.ply % 2, 1 - spot.ply % 2
-        hand = spot.hands[me]
+        me, you = place.ply % 2, 1 - place.ply % 2
+        hand = place.hands[me]
         if not hand:
-            return self.turn(spot._replace(ply=spot.ply + 1))
-        moves = legal_moves(hand, len(spot.hands[you]), self.game.limit)
-        wins = [m for m in moves if m[0] == ATTACK and sum(attack_value(m[1])) >= spot.ci[you]]
+            return self.turn(place._replace(ply=place.ply + 1))
+        moves = legal_moves(hand, len(place.hands[you]), self.game.limit)
+        wins = [m for m in moves if m[0] == ATTACK and sum(attack_value(m[1])) >= place.ci[you]]
         if wins:  # a win at once scores 1 and nothing scores more: the rest needs no branch
             moves = wins[:1]
-        name = (me, spot.ply, spot.seen[me])
+        name = (me, place.ply, place.seen[me])
         if name not in self.sets:
             self.sets[name] = len(self.moves)
             self.moves.append(moves)
             self.features.append(
-                (hand, spot.disc, spot.ci[me], spot.ci[you], len(spot.hands[you]), spot.known[me],
-                 spot.known[you], spot.ply)
+                (hand, place.disc, place.ci[me], place.ci[you], len(place.hands[you]), place.known[me],
+                 place.known[you], place.ply)
             )  # fmt: skip
-        here = self.node(3 * spot.ply + 2, me, info=self.sets[name])
+        here = self.node(3 * place.ply + 2, me, info=self.sets[name])
         for kind, cards in moves:
-            self.link(here, self.after(spot, kind, cards))
+            self.link(here, self.after(place, kind, cards))
         return here
 
-    def after(self, spot: Spot, kind: int, cards: Cards) -> int:
+    def after(self, place: Place, kind: int, cards: Cards) -> int:
         """The node that a move leads to."""
-        ply, me, you = spot.ply, spot.ply % 2, 1 - spot.ply % 2
-        left = minus(spot.hands[me], cards)
-        sure = minus(spot.known[you], cards)  # what the other side is still sure of
+        ply, me, you = place.ply, place.ply % 2, 1 - place.ply % 2
+        left = minus(place.hands[me], cards)
+        sure = minus(place.known[you], cards)  # what the other side is still sure of
         if kind == SWAP:
-            return self.swapped(spot, cards[0], left, sure)
-        ci = list(spot.ci)
+            return self.swapped(place, cards[0], left, sure)
+        ci = list(place.ci)
         if kind == ATTACK:
             ci[you] -= sum(attack_value(cards))
             if ci[you] <= 0:
@@ -174,28 +174,28 @@ class Builder:
             ci[me] = min(self.game.integrity[me], ci[me] + cards[0])
         public = (kind, cards)
         return self.turn(
-            Spot(
-                ply + 1, spot.deck, plus(spot.disc, *cards), pair(me, left, spot.hands[you]),
-                (ci[0], ci[1]), pair(me, spot.known[me], sure),
-                ((*spot.seen[0], public), (*spot.seen[1], public)),
+            Place(
+                ply + 1, place.deck, plus(place.disc, *cards), pair(me, left, place.hands[you]),
+                (ci[0], ci[1]), pair(me, place.known[me], sure),
+                ((*place.seen[0], public), (*place.seen[1], public)),
             )
         )  # fmt: skip
 
-    def swapped(self, spot: Spot, gave: int, left: Cards, sure: Cards) -> int:
+    def swapped(self, place: Place, gave: int, left: Cards, sure: Cards) -> int:
         """All cards that a swap may bring."""
-        me, you = spot.ply % 2, 1 - spot.ply % 2
-        here = self.node(3 * spot.ply + 3, -1)
-        for got, n in sorted(Counter(spot.hands[you]).items()):
+        me, you = place.ply % 2, 1 - place.ply % 2
+        here = self.node(3 * place.ply + 3, -1)
+        for got, n in sorted(Counter(place.hands[you]).items()):
             event = ("swap", gave, got)
-            yours = plus(minus(spot.hands[you], (got,)), gave)
-            i_know = plus(minus(spot.known[me], (got,)), gave)
-            after = spot._replace(
-                ply=spot.ply + 1,
+            yours = plus(minus(place.hands[you], (got,)), gave)
+            i_know = plus(minus(place.known[me], (got,)), gave)
+            after = place._replace(
+                ply=place.ply + 1,
                 hands=pair(me, plus(left, got), yours),
                 known=pair(me, i_know, plus(sure, got)),
-                seen=((*spot.seen[0], event), (*spot.seen[1], event)),
+                seen=((*place.seen[0], event), (*place.seen[1], event)),
             )
-            self.link(here, self.turn(after), n / len(spot.hands[you]))
+            self.link(here, self.turn(after), n / len(place.hands[you]))
         return here
 
     def finish(self) -> Tree:
