@@ -40,7 +40,7 @@ def test_values_and_text_mean_the_same() -> None:
         ("cipher-siege", {"swap": "never"}, "swap takes random or chosen"),
         ("cipher-siege", {"copies": "1"}, "copies takes a number from 2"),
         ("cipher-siege", {"hand": "6"}, "hand=6 is more than limit=5 allows"),
-        ("cipher-siege", {"values": "1", "copies": "2"}, "needs 6 cards; values x copies is 2"),
+        ("cipher-siege", {"values": "1", "copies": "2"}, "needs 6 cards; there are 2"),
         ("number-clash", {"points": "11"}, "points=11 is more than 10 numbers can earn"),
         ("number-wars", {"first": "3"}, "first takes 1 or 2; got '3'"),
         ("firewall-breach", {"hit": "0"}, "hit takes a number from 1"),

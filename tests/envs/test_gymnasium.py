@@ -188,7 +188,7 @@ def test_the_agent_reads_its_own_hand_and_no_other() -> None:
     text = env.render()
     hands = env.unwrapped.episode.state.hands
     assert "Hand: 3 cards" in text
-    assert f"Player 2: {' '.join(map(str, hands[1]))}" in text
+    assert f"Player 2 Hand: {' '.join(map(str, hands[1]))}\n" in text
 
 
 def test_settings_that_make_no_sense_are_refused() -> None:

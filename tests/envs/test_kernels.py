@@ -34,7 +34,10 @@ from duels.envs.kernels.stream import (
 from duels.games import BUILT_IN, load
 from tests.variants import VARIANTS, name
 
-pytestmark = pytest.mark.skipif(not have_numba(), reason="needs the extra duels[rl]")
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(not have_numba(), reason="needs the extra duels[rl]"),
+]
 
 STEPS = int(os.environ.get("DUELS_STEPS", "100000"))
 

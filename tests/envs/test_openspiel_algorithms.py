@@ -10,6 +10,8 @@ import pytest
 from duels.games import load
 from duels.solve.generic import Generic
 
+pytestmark = pytest.mark.slow
+
 pyspiel: Any = pytest.importorskip(
     "pyspiel", reason="needs the extra: pip install 'duels[openspiel]'"
 )

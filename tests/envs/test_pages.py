@@ -82,6 +82,7 @@ def test_the_example_learns_and_draws(agent: str, tmp_path: Path) -> None:
     assert picture.read_text(encoding="utf-8").startswith("<svg")
 
 
+@pytest.mark.slow
 def test_the_benchmark_runs() -> None:
     skip_without("pettingzoo", "rl")
     done = script(str(ROOT / "benchmarks" / "envs.py"), "--fast")

@@ -128,6 +128,7 @@ def test_a_batch_of_a_game_without_a_kernel_is_refused_in_one_line(tmp_path: Pat
     assert run(tmp_path, script).splitlines() == said
 
 
+@pytest.mark.slow
 @RL
 def test_a_kernel_of_another_package_is_used(tmp_path: Path) -> None:
     games = {"coin-wars": "tests.plugins.coin_wars:CoinWars"}

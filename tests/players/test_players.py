@@ -38,6 +38,7 @@ def test_opponents_play_every_variant(game: AnyGame, opponent: str) -> None:
     assert play(game, (opponent, "random"), seed=3).result is not None
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("opponent", BUILT_IN)
 @pytest.mark.parametrize("slug", GAMES)
 def test_opponents_play_every_game(slug: str, opponent: str) -> None:

@@ -17,6 +17,8 @@ from duels.solve.digit_duel import DigitDuelTable
 from duels.solve.matrix import solve_matrix
 from duels.solve.tables import TableError
 
+pytestmark = pytest.mark.slow
+
 needs_numba = pytest.mark.skipif(not compiled.have_numba(), reason="needs the extra duels[solve]")
 
 

@@ -30,6 +30,8 @@ from duels.solve.siege.strategy import KIND, Strategy
 from duels.solve.siege.train import FINE_PLIES, Trainer
 from duels.solve.solution import Unsolved
 
+pytestmark = pytest.mark.slow
+
 needs_numba = pytest.mark.skipif(not compiled.have_numba(), reason="needs the extra duels[solve]")
 ROOT = Path(__file__).parent.parent.parent
 

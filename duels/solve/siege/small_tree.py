@@ -150,8 +150,8 @@ class Builder:
             self.sets[name] = len(self.moves)
             self.moves.append(moves)
             self.features.append(
-                (hand, place.disc, place.ci[me], place.ci[you], len(place.hands[you]), place.known[me],
-                 place.known[you], place.ply)
+                (hand, place.disc, place.ci[me], place.ci[you], len(place.hands[you]),
+                 place.known[me], place.known[you], place.ply)
             )  # fmt: skip
         here = self.node(3 * place.ply + 2, me, info=self.sets[name])
         for kind, cards in moves:
