@@ -15,7 +15,10 @@ from duels.envs.vector import Batch, Versus
 from duels.games import BUILT_IN, load
 from duels.players import make
 
-pytestmark = pytest.mark.skipif(not have_numba(), reason="needs the extra duels[rl]")
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(not have_numba(), reason="needs the extra duels[rl]"),
+]
 
 SMALL: list[AnyGame] = [
     load("firewall-breach", strength="3/7"),

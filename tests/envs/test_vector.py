@@ -23,7 +23,10 @@ from duels.games import BUILT_IN, load
 from duels.games.firewall_breach import FirewallBreach
 from tests.variants import VARIANTS, name
 
-pytestmark = pytest.mark.skipif(not have_numba(), reason="needs the extra duels[rl]")
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(not have_numba(), reason="needs the extra duels[rl]"),
+]
 
 GAMES = [load(slug) for slug in BUILT_IN] + [load("digit-duel", hidden=True)]
 

@@ -19,9 +19,10 @@ from duels.envs.vector import (
 )
 from duels.games import BUILT_IN
 
-pytestmark = pytest.mark.skipif(
-    not have_numba() or gymnasium is None, reason="needs the extra duels[rl]"
-)
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(not have_numba() or gymnasium is None, reason="needs the extra duels[rl]"),
+]
 
 
 @pytest.mark.parametrize("slug", BUILT_IN)

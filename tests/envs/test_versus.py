@@ -19,7 +19,10 @@ from duels.envs.vector import (
 from duels.games import BUILT_IN, load
 from tests.variants import name
 
-pytestmark = pytest.mark.skipif(not have_numba(), reason="needs the extra duels[rl]")
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(not have_numba(), reason="needs the extra duels[rl]"),
+]
 
 GAMES = [load(slug) for slug in BUILT_IN] + [load("digit-duel", hidden=True)]
 OPEN = [load(slug) for slug in BUILT_IN if slug != "number-clash"]  # no sealed choices

@@ -161,6 +161,7 @@ def test_shipped_tables_are_for_the_default_rules_only() -> None:
     assert digit_duel.stored_values(lower) is not None, "lower lives are in it"
 
 
+@pytest.mark.slow
 @needs_numba
 def test_digit_duel_is_rebuilt_byte_for_byte(tmp_path: Path) -> None:
     game = load("digit-duel")
@@ -169,6 +170,7 @@ def test_digit_duel_is_rebuilt_byte_for_byte(tmp_path: Path) -> None:
     assert Path(path).read_bytes() == Path(tables.shipped_path(game)).read_bytes()
 
 
+@pytest.mark.slow
 @needs_numba
 def test_number_clash_is_rebuilt_within_rounding() -> None:
     game = load("number-clash")
