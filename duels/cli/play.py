@@ -212,7 +212,8 @@ def _list_unfinished(terminal: Terminal) -> int:
     if not found:
         terminal.say([f"There is no unfinished match. Start one with: {program()} play GAME"])
     for kept in found:
-        terminal.say([kept.line, f"  {program()} resume {quote(kept.path)}"])
+        terminal.say([kept.line])
+        terminal.say([f"  {program()} resume {quote(kept.path)}"], whole=True)
     if found.damaged:
         terminal.note(f"{found.damaged} files beside these are damaged and were left out.")
     return 0
