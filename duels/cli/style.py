@@ -67,12 +67,12 @@ def _laid(head: str, parts: list[str], width: int) -> list[str]:
     """Parts beside each other behind a head; what does not fit goes below, whole if it can."""
     indent, lines, bare = " " * _columns(head), [head], True
     for part in parts:
-        if not bare and _columns(f"{lines[-1]}   {part}") >= width:
+        if not bare and _columns(f"{lines[-1]}   {part}") > width:
             lines.append(indent)
             bare = True
         gap = "  " if bare else "   "
         for word in part.split(" "):
-            if not bare and _columns(lines[-1] + gap + word) >= width:
+            if not bare and _columns(lines[-1] + gap + word) > width:
                 lines.append(indent)
                 gap = "  "
             lines[-1] += gap + word
@@ -93,7 +93,7 @@ class Pen:
         self._full, self._empty, self._point, self._ring, self._gone, self._back = (
             "#.*o-?" if ascii_only else "█░●○·░"
         )
-        self._bar = max(5, min(BAR, width - 30))
+        self._bar = max(3, min(BAR, width - 30))
 
     def name(self, player: int) -> str:
         return called(player, self._viewer)

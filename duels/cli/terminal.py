@@ -60,7 +60,7 @@ class Terminal:
 
     def _fit(self, line: str, less: int = 0) -> list[str]:
         """A line broken between words where it is wider than the screen, less some columns."""
-        if not self.on_screen or "\n" in line or len(line) < (width := self.width - less):
+        if not self.on_screen or "\n" in line or len(line) <= (width := self.width - less):
             return [line]
         from textwrap import wrap
 
@@ -68,7 +68,7 @@ class Terminal:
 
         indent = " " * (len(line) - len(line.lstrip()))
         found = wrap(
-            line, max(10, width - 1), subsequent_indent=indent, break_long_words=False,
+            line, max(10, width), subsequent_indent=indent, break_long_words=False,
             break_on_hyphens=False,
         )  # fmt: skip
         return [Line(part, tone(line)) for part in found] or [line]
@@ -120,8 +120,9 @@ class Terminal:
         self._blank = False
         counting = self.drawing and self.interactive and seconds is not None
         if self.interactive:  # only the last line is the prompt, so that a clock has its place
-            *above, prompt = self._fit(prompt, ROOM + (Countdown.WIDTH if counting else 0))
-            self.say(above)
+            *above, last = self._fit(prompt)
+            *more, prompt = self._fit(last, ROOM + (Countdown.WIDTH if counting else 0))
+            self.say(above + more)
             self._blank = False
             prompt += " "
         try:
