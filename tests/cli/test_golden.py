@@ -83,9 +83,9 @@ class Glance(NamedTuple):
 def glances(screen: Screen) -> list[Glance]:
     """A private game cut at the screens cleared between its players, which show nothing else."""
     before, start, *rest = screen.text.replace("\r\n", "\n").split(CLEAR)
-    lines, first = start.rsplit("\n\n", 1)
+    welcome, first = start.rsplit("\n\n", 1)
     assert before == ""
-    assert lines.splitlines()[0] == "Cipher Siege. Player 1 and Player 2 share this keyboard."
+    assert welcome.splitlines()[0] == "Cipher Siege. Player 1 and Player 2 share this keyboard."
     rest.insert(0, first)
     found = []
     for asked, shown in zip(rest[::2], rest[1::2], strict=True):
