@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import shutil
 from pathlib import Path
 
 import pytest
@@ -15,21 +14,20 @@ from tests.terminal_helpers import (
     HAND_OVER,
     PATIENCE,
     PROMPT,
+    READY,
     REMATCH,
+    STOP,
     TAKE_KEYBOARD,
     Screen,
+    job_control,
     run,
     saved_path,
-    spawn,
 )
 
 SIEGE = "play cipher --p2 human --seed 126764 --plain"  # Player 2 has 1, 4, 4
 CLASH = "play clash --p2 human --seed 1 --plain"
 REASON = "hands cannot be kept secret here, as this screen cannot be cleared"
 HAND, NEW_HAND = "Hand: [2, 3, 5]", "New Hand: [2, 3, 5, 3]"
-STOP = "\x1a"  # Ctrl-Z
-SHELL = shutil.which("bash")
-job_control = pytest.mark.skipif(SHELL is None, reason="needs a shell with job control")
 
 
 def through_a_pipe(home: Path, command: str) -> Screen:
@@ -37,16 +35,6 @@ def through_a_pipe(home: Path, command: str) -> Screen:
     script = home / "piped.sh"
     script.write_text(f"{' '.join(COMMAND)} {command} | tee log\n")
     return Screen.shell(home, script)
-
-
-def in_a_shell(home: Path, command: str) -> Screen:
-    """A command started by an interactive shell, which can stop it and go on with it."""
-    assert SHELL is not None
-    screen = Screen.__new__(Screen)
-    screen._open(spawn(home, [SHELL, "--norc", "--noprofile", "-i"], PS1="ready> "))
-    screen.wait("ready> ")
-    screen.type(f"{' '.join(COMMAND)} {command}")
-    return screen
 
 
 def first_hand(home: Path, command: str = SIEGE) -> Screen:
@@ -123,15 +111,15 @@ def test_sealed_numbers_need_no_clearing(tmp_path: Path) -> None:
 
 @job_control
 def test_a_sealed_choice_is_sealed_after_a_stop_too(tmp_path: Path) -> None:
-    screen = in_a_shell(tmp_path, CLASH)
+    screen = Screen.under_job_control(tmp_path, CLASH)
     screen.wait(PROMPT)
     assert screen.child.waitnoecho(PATIENCE)
     screen.child.send(f"8{STOP}")
-    screen.wait("ready> ")
+    screen.wait(READY)
     screen.type("stty -a; echo as usual")  # in between the terminal is the shell's
     screen.wait(r"\Was usual\r\n")
     assert re.search(r"(?<!-)\becho\b(?! as)", screen.child.before)
-    screen.wait("ready> ")
+    screen.wait(READY)
     screen.type("fg")
     screen.wait(PROMPT)
     screen.type("3", secret=True)
@@ -142,7 +130,7 @@ def test_a_sealed_choice_is_sealed_after_a_stop_too(tmp_path: Path) -> None:
     assert not re.search(r": [389]\b", after_stop.replace("chose: 3", ""))
     screen.wait(PROMPT)
     screen.type("quit", secret=True)
-    screen.wait("ready> ")
+    screen.wait(READY)
     screen.type("exit")
     assert screen.end() == 0
 
