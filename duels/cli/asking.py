@@ -195,7 +195,9 @@ class Asker:
         except DuelsError as error:
             self.terminal.say([str(error)])
         else:
-            self.terminal.note(f"Saved in {where}")
+            from duels.cli.files import shown
+
+            self.terminal.note(f"Saved in {shown(where)}")
 
 
 def ask_step(terminal: Terminal, step: Step, default: str = "") -> str:

@@ -26,10 +26,10 @@ class Terminal:
     def __init__(
         self, keyboard: int, out: TextIO, err: TextIO, plain: bool = False, fast: bool = False
     ) -> None:
-        screen, kind = out.isatty(), os.environ.get("TERM", "dumb")
+        screen, kind = out.isatty(), os.environ.get("TERM", "")
         self.interactive = os.isatty(keyboard)
         self.on_screen = screen
-        self.clearable = screen and kind != "dumb"
+        self.clearable = screen and kind not in ("", "dumb", "unknown")
         self.drawing = self.clearable and not plain
         self.colour = self.drawing and not os.environ.get("NO_COLOR")
         self.ascii = not _encodes(out, "█░●○·▁")

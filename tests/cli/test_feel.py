@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import os
 import re
+import sys
+import termios
 import time
 from pathlib import Path
 
 import pytest
 
+from duels.cli.progress import ProgressBar
 from duels.cli.terminal import PACE, Terminal
 from duels.games import BUILT_IN
 from tests.terminal_helpers import (
@@ -321,6 +324,23 @@ def test_a_pager_that_fails_does_not_swallow_the_rules(tmp_path: Path) -> None:
     assert "now and usually 3" in screen.text
 
 
+def test_a_long_analysis_shows_how_far_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    """On one line of the screen, and without a guess from next to nothing."""
+    ours, theirs = os.openpty()
+    with open(theirs, "w", encoding="utf-8") as stream, open(ours, "rb") as screen:
+        termios.tcsetwinsize(theirs, (24, 60))
+        monkeypatch.setattr(sys, "stderr", stream)
+        show = ProgressBar("Solving Number Clash")
+        show(0.0001, "12 numbers left")
+        show(0.5, "6 numbers left")
+        show(1.0, "done")
+        shown = screen.readline().decode()
+    begun, half, done = shown.replace("\r\n", "").split("\r")[1:]
+    assert max(map(len, (begun, half, done))) < 60
+    assert "s left" not in begun.replace("numbers left", "")
+    assert "██" in half
+
+
 # Files
 
 
@@ -348,3 +368,10 @@ def test_saving_under_a_name_is_where_the_match_stays(tmp_path: Path) -> None:
     assert "continue with: python3 -m duels resume war.json" in screen.text
     assert len(record_at(tmp_path / "war.json")["entries"]) == 4
     assert not (tmp_path / "state").exists()
+
+
+def test_a_name_cannot_steer_the_terminal(tmp_path: Path) -> None:
+    done = run(tmp_path, "play firewall --p2 greedy", typed=["save a\x1b[2Jb", "quit"])
+    assert (tmp_path / "a\x1b[2Jb").exists()
+    assert "\x1b" not in done.out + done.err
+    assert r"Saved in 'a\x1b[2Jb'" in done.err

@@ -62,8 +62,9 @@ def test_output_to_a_pipe_cannot_hide_hands(tmp_path: Path) -> None:
     assert (tmp_path / "log").read_text() == ""
 
 
-def test_a_terminal_that_only_scrolls_cannot_hide_hands(tmp_path: Path) -> None:
-    screen = Screen(tmp_path, SIEGE, TERM="dumb")
+@pytest.mark.parametrize("kind", ["dumb", "", "unknown"])
+def test_a_terminal_that_only_scrolls_cannot_hide_hands(kind: str, tmp_path: Path) -> None:
+    screen = Screen(tmp_path, SIEGE, TERM=kind)
     assert screen.end() == 2
     assert REASON in screen.text
     assert "Hand" not in screen.text
