@@ -6,6 +6,7 @@ import json
 import os
 import re
 import shlex
+import shutil
 import subprocess
 import sys
 from collections.abc import Sequence
@@ -14,6 +15,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import pexpect
+import pytest
 
 import duels
 from duels.core import Chance
@@ -31,6 +33,11 @@ PROMPT = r"(?:Choose (?!one of|some of)|Select |[Ee]nter )[^\r\n]*: "
 TAKE_KEYBOARD = r"Player ([12]), take the keyboard and type [12]: "
 HAND_OVER = r"Press Enter to clear the screen for Player [12]\. "
 REMATCH = r"Rematch with seats swapped\? \(yes, no or analyse\): "
+
+
+SHELL, READY = shutil.which("bash"), "ready> "
+STOP = "\x1a"  # Ctrl-Z
+job_control = pytest.mark.skipif(SHELL is None, reason="needs a shell with job control")
 
 
 class Played(NamedTuple):
@@ -196,6 +203,16 @@ class Screen:
         """A shell script that runs the command among others."""
         screen = cls.__new__(cls)
         screen._open(spawn(home, ["sh", str(script)]))
+        return screen
+
+    @classmethod
+    def under_job_control(cls, home: Path, command: str) -> Screen:
+        """A command started by an interactive shell, which can stop it and go on with it."""
+        assert SHELL is not None
+        screen = cls.__new__(cls)
+        screen._open(spawn(home, [SHELL, "--norc", "--noprofile", "-i"], PS1=READY))
+        screen.wait(READY)
+        screen.type(f"{' '.join(COMMAND)} {command}")
         return screen
 
     def _open(self, child: Any) -> None:

@@ -10,7 +10,7 @@ from duels.cli.keyboard import TimeUp
 from duels.cli.terminal import Terminal
 from duels.core.errors import DuelsError, IllegalMove, MalformedMove
 from duels.core.match import Match
-from duels.core.show import Step, expected, player_name, read_move
+from duels.core.show import Shared, Step, expected, player_name, read_move
 from duels.core.views import table_of
 
 HINT_ITERATIONS = 300  # of a search: an answer in a moment
@@ -24,9 +24,13 @@ class Quit(Exception):
 class Asker:
     """Gets the picks of the humans at one keyboard into a match."""
 
-    def __init__(self, match: Match, terminal: Terminal, keeper: Keeper, humans: list[int]) -> None:
+    def __init__(
+        self, match: Match, terminal: Terminal, keeper: Keeper, humans: list[int],
+        cover: Callable[[], bool],
+    ) -> None:  # fmt: skip
+        """`cover` takes a hand from the screen that another must not see; was there one?"""
         self.match, self.terminal, self.keeper = match, terminal, keeper
-        self.together = len(humans) == 2
+        self.together, self._cover = len(humans) == 2, cover
 
     def ask(self, player: int, sealed: bool) -> bool:
         """Get a player's pick; False if a move was taken back and the turn is to be shown anew."""
@@ -45,7 +49,8 @@ class Asker:
             asked = step
             try:
                 left = match.remaining(player)
-                text = self.terminal.ask(self._prompt(asked), secret=secret, seconds=left)
+                prompt = self._prompt(asked, player)
+                text = self.terminal.ask(prompt, secret=secret, seconds=left)
             except TimeUp:
                 match.time_out(player)
                 return True
@@ -64,14 +69,23 @@ class Asker:
         match.submit(player, so_far, at=moment)
         return True
 
-    def _prompt(self, step: Step) -> str:
-        """The game's prompt; on a terminal with the words it takes, where it does not name them."""
+    def _prompt(self, step: Step, player: int) -> str:
+        """The game's prompt; on a terminal without the name of somebody who sits alone, without
+        the numbers that are drawn, and with the words it takes where it does not name them."""
+        prompt = step.prompt
+        if not self.terminal.interactive:
+            return prompt
+        name = f"{player_name(player)}, "
+        if not self.together and prompt.startswith(name):
+            prompt = prompt[len(name)].upper() + prompt[len(name) + 1 :]
+        if self.terminal.drawing:
+            prompt = prompt.replace(f" [{','.join(step.choices)}]", "")
         words = [choice for choice in step.choices if not choice.isdigit()]
-        named = all(word in step.prompt for word in words)
-        if not self.terminal.interactive or named or len(words) < len(step.choices):
-            return step.prompt
+        named = all(word in prompt for word in words)
+        if named or len(words) < len(step.choices):
+            return prompt
         listed = " or ".join(filter(None, [", ".join(words[:-1]), words[-1]]))
-        return f"{step.prompt.removesuffix(':')} ({listed}):"
+        return f"{prompt.removesuffix(':')} ({listed}):"
 
     def _read_move(
         self, ask: Callable[[str], Step | None], text: str, so_far: str
@@ -100,8 +114,8 @@ class Asker:
         if word in ("?", "help", "rules"):
             self._show_rules()
         elif word == "table":
-            viewer = None if secret else player
-            self.terminal.draw(table_of(self.match.view(viewer)))
+            viewer = None if secret else Shared(player) if self.together else player
+            self.terminal.draw(table_of(self.match.view(viewer)), viewer)
         elif word == "hint":
             advice = "No hint here: both of you would read it." if secret else self._hint(player)
             self.terminal.say([advice])
@@ -154,10 +168,11 @@ class Asker:
                 match.undo(player)
             else:
                 match.offer_undo(player)
+                covered = self._cover()  # the other comes to the keyboard to answer
                 if not self._agrees(1 - player, player):
                     match.decline_undo(1 - player)
                     say([f"{player_name(1 - player)} does not agree."])
-                    return "again"
+                    return "turn" if covered else "again"
                 match.accept_undo(1 - player)
         except IllegalMove as error:
             say([str(error)])
@@ -180,7 +195,9 @@ class Asker:
         except DuelsError as error:
             self.terminal.say([str(error)])
         else:
-            self.terminal.note(f"Saved in {where}")
+            from duels.cli.files import shown
+
+            self.terminal.note(f"Saved in {shown(where)}")
 
 
 def ask_step(terminal: Terminal, step: Step, default: str = "") -> str:

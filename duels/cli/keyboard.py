@@ -10,8 +10,8 @@ import os
 import select
 import signal
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, nullcontext, suppress
 from types import FrameType
 from typing import Any, TextIO
 
@@ -23,6 +23,14 @@ class TimeUp(Exception):
     """The player's time ran out while input was awaited."""
 
 
+class Continued(Exception):
+    """The program was stopped while a line was edited, and goes on."""
+
+
+def _nothing() -> None:
+    return None
+
+
 class Keyboard:
     """A file descriptor to read from, and the stream that shows the prompts."""
 
@@ -31,6 +39,7 @@ class Keyboard:
         self._interactive = os.isatty(source)
         self._editing = editing and source == 0
         self._buffer = b""
+        self._half_typed: Callable[[], str | None] = _nothing  # in the line being edited
 
     def read(
         self, prompt: str, *, secret: bool = False, seconds: float | None = None,
@@ -38,8 +47,10 @@ class Keyboard:
     ) -> str:  # fmt: skip
         """A line, without its end. Raises EOFError at the end of input, TimeUp when time is up."""
         until = None if seconds is None else time.monotonic() + seconds
-        clock = Countdown(self._out, until) if counting and until is not None else None
-        prompt = prompt if clock is None else clock.face() + prompt
+        clock = None
+        if counting and until is not None:
+            clock = Countdown(self._out, until, prompt)
+            prompt = clock.face() + prompt
         try:
             if not self._interactive:
                 return self._line(prompt, until, clock)
@@ -103,12 +114,23 @@ class Keyboard:
             termios.tcsetattr(self._source, termios.TCSADRAIN, usual)
 
     def _edited(self, prompt: str, until: float | None, clock: Countdown | None) -> str:
-        """With arrow keys, as readline gives it."""
+        """With arrow keys, as readline gives it; it goes on with what was typed before a stop."""
+        import readline
+        from functools import partial
+
         self._out.flush()
-        if until is None:
-            return _clean(input(prompt))
-        with _alarm(until, clock):
-            return _clean(input(prompt))
+        half_typed = ""
+        while True:
+            readline.set_startup_hook(partial(readline.insert_text, half_typed))
+            try:
+                self._half_typed = readline.get_line_buffer
+                with nullcontext() if until is None else _alarm(until, clock):
+                    return _clean(input(prompt))
+            except Continued as continued:
+                half_typed = str(continued)
+            finally:
+                self._half_typed = _nothing
+                readline.set_startup_hook()
 
     @contextmanager
     def _stoppable(self, prompt: str) -> Iterator[None]:
@@ -119,12 +141,15 @@ class Keyboard:
         found = termios.tcgetattr(self._source)
 
         def stop(number: int, frame: FrameType | None) -> None:
-            ours = termios.tcgetattr(self._source)
+            ours, half_typed = termios.tcgetattr(self._source), self._half_typed()
             termios.tcsetattr(self._source, termios.TCSADRAIN, found)
             os.kill(os.getpid(), signal.SIGSTOP)
             with suppress(termios.error):
                 termios.tcsetattr(self._source, termios.TCSAFLUSH, ours)
-            self._out.write("\n" + prompt)
+            self._out.write("\n")
+            if half_typed is not None:
+                raise Continued(half_typed)
+            self._out.write(prompt)
             self._out.flush()
 
         try:
@@ -141,17 +166,29 @@ class Keyboard:
 class Countdown:
     """The seconds left, at the start of the prompt's line, written over as they run down."""
 
-    def __init__(self, out: TextIO, until: float) -> None:
+    WIDTH = 8  # columns, for less than 100 minutes
+
+    def __init__(self, out: TextIO, until: float, prompt: str) -> None:
         self._out, self._until = out, until
+        self._columns = self.WIDTH + len(prompt)
 
     def face(self) -> str:
         left = max(0, round(self._until - time.monotonic()))
         return f"[{left // 60:>2}:{left % 60:02}] "
 
-    def tick(self) -> None:
-        """Save the cursor, write the face at the line's beginning, put the cursor back."""
-        self._out.write(f"\x1b7\r{self.face()}\x1b8")
-        self._out.flush()
+    def tick(self, typed: str = "") -> None:
+        """Save the cursor, write the face at the line's beginning, put the cursor back.
+
+        Where the cursor may have left the prompt's line, as more was typed than fits in it, the
+        clock stands still rather than write over what was typed.
+        """
+        try:
+            width = os.get_terminal_size(self._out.fileno()).columns
+        except (OSError, ValueError):
+            return
+        if self._columns + len(typed) < width:
+            self._out.write(f"\x1b7\r{self.face()}\x1b8")
+            self._out.flush()
 
 
 @contextmanager
@@ -163,7 +200,9 @@ def _alarm(until: float, clock: Countdown | None) -> Iterator[None]:
         if left <= 0:
             raise TimeUp
         if clock is not None:
-            clock.tick()
+            import readline
+
+            clock.tick(readline.get_line_buffer())
         signal.setitimer(signal.ITIMER_REAL, max(0.001, min(left, TICK)))
 
     before: Any = signal.signal(signal.SIGALRM, ring)

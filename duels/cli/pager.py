@@ -109,5 +109,4 @@ def _paged(lines: Lines, colour: bool) -> bool:
         pager.communicate("".join(f"{line}\n" for line in lines).encode("utf-8", "replace"))
     finally:
         signal.signal(signal.SIGINT, usual)
-    # A shell that does not find the pager says so with these.
-    return pager.returncode not in (126, 127)
+    return pager.returncode == 0  # else nobody may have seen anything

@@ -104,6 +104,8 @@ def _leave(terminal: Terminal, match: Match, keeper: Keeper, status: int, why: s
     """Keep a match that was left, and say how to go on; its clocks wait meanwhile."""
     from shlex import quote
 
+    from duels.cli.files import shown
+
     if match.time_control and match.result is None:
         match.pause()
     try:
@@ -114,9 +116,9 @@ def _leave(terminal: Terminal, match: Match, keeper: Keeper, status: int, why: s
         terminal.note(f"{why} {error}. Keep its record:\n{dumps(match)}")
         return status or 1
     if match.result is not None:
-        terminal.note(f"{why} The game was over; its record: {quote(path)}")
+        terminal.note(f"{why} The game was over; its record: {shown(path)}")
     else:
-        go_on = f"{program()} resume {quote(path)}"
+        go_on = f"{program()} resume {quote(path) if path.isprintable() else shown(path)}"
         terminal.note(f"{why} The game is saved; continue with: {go_on}")
     return status
 
@@ -136,9 +138,11 @@ def _rematch(terminal: Terminal, match: Match) -> bool:
 def _analyse(terminal: Terminal, match: Match) -> None:
     from duels.analysis.grade import grade
     from duels.analysis.report import text
+    from duels.cli.progress import ProgressBar
 
     try:
-        terminal.say(text(grade(match), ascii_only=terminal.ascii))
+        graded = grade(match, ProgressBar(f"Solving {match.game.title}"))
+        terminal.say(text(graded, ascii_only=terminal.ascii))
     except DuelsError as error:
         terminal.say([f"This cannot be analysed: {error}"])
 
@@ -212,7 +216,8 @@ def _list_unfinished(terminal: Terminal) -> int:
     if not found:
         terminal.say([f"There is no unfinished match. Start one with: {program()} play GAME"])
     for kept in found:
-        terminal.say([kept.line, f"  {program()} resume {quote(kept.path)}"])
+        terminal.say([kept.line])
+        terminal.say([f"  {program()} resume {quote(kept.path)}"], whole=True)
     if found.damaged:
         terminal.note(f"{found.damaged} files beside these are damaged and were left out.")
     return 0

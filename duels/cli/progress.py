@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import time
 from typing import TextIO
 
 WIDTH = 30
+TELLING = 0.02  # done, before the time left can be told from it
 
 
 def can_show(text: str, stream: TextIO) -> bool:
@@ -34,9 +36,10 @@ class ProgressBar:
                 print(f"{self.title}{dots}", file=sys.stderr, flush=True)
             self._shown = True
             return
-        left = f"{passed / part * (1 - part):.0f} s left" if part > 0 else ""
+        left = f"{passed / part * (1 - part):.0f} s left" if part >= TELLING else ""
         bar = full * round(WIDTH * part) + empty * (WIDTH - round(WIDTH * part))
         line = f"{self.title} {bar} {what} {left}"
         end = "\n" if part >= 1 else ""
-        print(f"\r{line:<79}"[:110], end=end, file=sys.stderr, flush=True)
+        room = os.get_terminal_size(sys.stderr.fileno()).columns or 80
+        print(f"\r{line:<{room}}"[:room], end=end, file=sys.stderr, flush=True)
         self._shown = True

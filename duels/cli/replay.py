@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from duels.cli.files import read_from
 from duels.cli.terminal import Terminal
 from duels.core import narrator
+from duels.core.errors import DuelsError
 from duels.core.match import Match
 from duels.core.record import redacted, to_json
 from duels.core.show import Lines, Shared
@@ -25,6 +26,10 @@ def replay(terminal: Terminal, given: Namespace) -> int:
         data = redacted(match, None) if hidden else to_json(match)
         terminal.say([json.dumps(data, indent=1)])
         return 0
+    if hidden and given.view not in (None, SPECTATOR):
+        raise DuelsError(
+            "the match is not over, and this view would show hidden hands; --reveal does it anyway"
+        )
     stepping = terminal.interactive and not given.print
     view = given.view or (SPECTATOR if hidden else TABLE)
     for lines in told(match, view):

@@ -1,11 +1,13 @@
 """Colour, bars and cards, for terminals that show them.
 
 >>> from duels.core.show import Meter
->>> drawn([Meter("Life", 5, 10, owner=0)], width=80, colour=False, ascii_only=True)
+>>> drawn([Meter("Life", 5, 10, owner=0)], None, width=80, colour=False, ascii_only=True)
 ['  Player 1  ##########..........   5']
 """
 
 from __future__ import annotations
+
+import re
 
 from duels.core.show import (
     BAD,
@@ -21,7 +23,7 @@ from duels.core.show import (
     Score,
     Sealed,
     Tokens,
-    player_name,
+    called,
     tone,
 )
 
@@ -38,32 +40,63 @@ def paint(line: str) -> str:
     return f"{style}{line}{RESET}" if style else line
 
 
-def drawn(parts: list[Part], width: int, *, colour: bool, ascii_only: bool) -> list[str]:
-    """The table, a line for each player and each common part, no wider than the screen allows."""
+def drawn(
+    parts: list[Part], viewer: int | None, width: int, *, colour: bool, ascii_only: bool
+) -> list[str]:
+    """The table as a viewer names it, a row for each player and each common part.
+
+    A row goes on below itself where the screen is too narrow for it.
+    """
     rows: dict[str, list[str]] = {}
-    pen = Pen(width, colour, ascii_only)
+    pen = Pen(viewer, width, colour, ascii_only)
     for part in parts:
-        name = (
-            part.label if part.owner is None or isinstance(part, Die) else player_name(part.owner)
-        )
+        name = part.label
+        if part.owner is not None and not isinstance(part, Die):
+            name = pen.name(part.owner)
         rows.setdefault(name, []).append(pen.part(part))
     side = max(map(len, rows), default=0)
     return [
-        f"  {pen.dim(f'{name:<{side}}')}  {'   '.join(filter(None, shown))}"
+        line
         for name, shown in rows.items()
         if any(shown)
+        for line in _laid(f"  {pen.dim(f'{name:<{side}}')}", [*filter(None, shown)], width)
     ]
+
+
+def _laid(head: str, parts: list[str], width: int) -> list[str]:
+    """Parts beside each other behind a head; what does not fit goes below, whole if it can."""
+    indent, lines, bare = " " * _columns(head), [head], True
+    for part in parts:
+        if not bare and _columns(f"{lines[-1]}   {part}") > width:
+            lines.append(indent)
+            bare = True
+        gap = "  " if bare else "   "
+        for word in part.split(" "):
+            if not bare and _columns(lines[-1] + gap + word) > width:
+                lines.append(indent)
+                gap = "  "
+            lines[-1] += gap + word
+            gap, bare = " ", False
+    return lines
+
+
+def _columns(text: str) -> int:
+    """How wide a text is on the screen, where colours take no place."""
+    return len(re.sub(r"\x1b\[[0-9;]*m", "", text))
 
 
 class Pen:
     """Draws parts in colour or without, in Unicode or ASCII."""
 
-    def __init__(self, width: int, colour: bool, ascii_only: bool) -> None:
-        self._colour = colour
+    def __init__(self, viewer: int | None, width: int, colour: bool, ascii_only: bool) -> None:
+        self._viewer, self._colour = viewer, colour
         self._full, self._empty, self._point, self._ring, self._gone, self._back = (
             "#.*o-?" if ascii_only else "█░●○·░"
         )
-        self._bar = max(5, min(BAR, width - 30))
+        self._bar = max(3, min(BAR, width - 30))
+
+    def name(self, player: int) -> str:
+        return called(player, self._viewer)
 
     def part(self, part: Part) -> str:
         match part:
@@ -77,7 +110,7 @@ class Pen:
             case Pile(_, size, cards):
                 return f"{size}" + self.dim("".join(f" {card.face}" for card in cards))
             case Die(_, face, owner):
-                return f"[{face}]" + ("" if owner is None else self.dim(f" {player_name(owner)}"))
+                return f"[{face}]" + ("" if owner is None else self.dim(f" {self.name(owner)}"))
             case Score(_, points, goal):
                 left = self.dim(self._ring * max(0, goal - points))
                 return self._styled(YELLOW, self._point * points) + left

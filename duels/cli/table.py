@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+
 from duels.cli.asking import Asker, Quit
 from duels.cli.keeper import Keeper
 from duels.cli.terminal import Terminal
 from duels.core import narrator
 from duels.core.chance import stream
-from duels.core.game import Outcome, Pick
+from duels.core.game import Decide, Outcome, Pick
 from duels.core.match import Match
 from duels.core.player import Player, answer
 from duels.core.show import ON_TABLE, Lines, Shared, listed, player_name, tone
@@ -24,7 +26,7 @@ class Table:
         self.match, self.terminal, self.keeper = match, terminal, keeper
         self.humans = [player for player in (0, 1) if match.players[player] == HUMAN]
         self._computers: dict[int, Player] = {}  # made when first needed: the prompt does not wait
-        self._asker = Asker(match, terminal, keeper, self.humans)
+        self._asker = Asker(match, terminal, keeper, self.humans, self._cover)
         together = len(self.humans) == 2 and terminal.interactive
         self._hands_over = together and match.game.private and secrets
         self._told = 0  # events already told
@@ -42,9 +44,19 @@ class Table:
     # Playing
 
     def run(self) -> None:
-        """Play to the end. Whatever interrupts leaves the match as the last event left it."""
+        """Play to the end. Whatever interrupts leaves the match as the last event left it, and
+        nobody's hand on the screen."""
+        try:
+            self._play()
+        except BaseException:
+            with suppress(OSError):
+                self._cover()
+            raise
+
+    def _play(self) -> None:
         match = self.match
         self.keeper.begin(match)  # a place that does not work is told before the game begins
+        self._cover()
         self._introduce()
         if any(isinstance(entry, Pick) for entry in match.events):
             self._tell_again()
@@ -57,6 +69,9 @@ class Table:
             self._turn()
             self.keeper.keep(match)
             self._tell_new()
+        if self.terminal.drawing and self.humans and match.result.by == "rules":
+            self._say([""])
+            self._draw(self.eyes(None))
         self._say(narrator.ending(match, self.eyes).lines)
         if self.terminal.interactive and self.humans:
             from duels.analysis import summary
@@ -87,15 +102,16 @@ class Table:
     def _turn(self) -> None:
         match = self.match
         deciders = match.deciders
+        sealed = isinstance(match.turn, Decide) and len(match.turn.options) > 1
         for passage in narrator.status(match, len(match.events), self.eyes):
             self._hand_over(passage.viewer)
             self._say(passage.lines)
             if any(player in self.humans for player in deciders):
-                self.terminal.draw(table_of(match.view(passage.viewer)))
+                self._draw(passage.viewer)
         for player in sorted(deciders, key=lambda player: player in self.humans):
             if player not in self.humans:
-                self._computer_chooses(player, alone=len(deciders) == 1)
-            elif not self._asker.ask(player, sealed=len(deciders) > 1):
+                self._computer_chooses(player, alone=not sealed)
+            elif not self._asker.ask(player, sealed):
                 self._tell_again()
                 return
             elif match.result is not None:
@@ -120,6 +136,9 @@ class Table:
         """Lines on the screen, without those that say what the drawn table shows."""
         drawn = self.terminal.drawing and bool(self.humans)
         self.terminal.say(line for line in lines if not (drawn and tone(line) == ON_TABLE))
+
+    def _draw(self, viewer: int | None) -> None:
+        self.terminal.draw(table_of(self.match.view(viewer)), viewer)
 
     def _tell_new(self) -> None:
         for number in range(self._told, len(self.match.events)):
@@ -153,8 +172,8 @@ class Table:
         if self._facing is not None:
             self._read[self._facing] = upto
             self._wait(f"\nPress Enter to clear the screen for {name}.")
+            terminal.clear()
         self._facing = viewer
-        terminal.clear()
         # A key of one's own, asked for after everything typed before is thrown away, so that no
         # Enter too many shows a hand to the wrong person.
         prompt = f"{name}, take the keyboard and type {viewer + 1}:"
@@ -164,6 +183,13 @@ class Table:
         for number in range(self._read[viewer], upto):
             self._say(narrator.tell(self.match, number, lambda player: viewer).lines)
         self.match.start_clock(viewer)
+
+    def _cover(self) -> bool:
+        """Show nobody's hand until its owner takes the keyboard; False where none is secret."""
+        if self._hands_over:
+            self.terminal.clear()
+            self._facing = None
+        return self._hands_over
 
     def _wait(self, prompt: str) -> str:
         self.terminal.forget_typing()

@@ -12,10 +12,11 @@ import time
 from collections.abc import Iterable
 from typing import TextIO
 
-from duels.cli.keyboard import Keyboard
+from duels.cli.keyboard import Countdown, Keyboard
 from duels.core.show import Part, Pile, part_line
 
 CLEAR = "\x1b[2J\x1b[3J\x1b[H"
+ROOM = 8  # columns beside a prompt to type in
 PACE = 0.6  # seconds before a computer's move, on a screen
 
 
@@ -25,10 +26,10 @@ class Terminal:
     def __init__(
         self, keyboard: int, out: TextIO, err: TextIO, plain: bool = False, fast: bool = False
     ) -> None:
-        screen, kind = out.isatty(), os.environ.get("TERM", "dumb")
+        screen, kind = out.isatty(), os.environ.get("TERM", "")
         self.interactive = os.isatty(keyboard)
         self.on_screen = screen
-        self.clearable = screen and kind != "dumb"
+        self.clearable = screen and kind not in ("", "dumb", "unknown")
         self.drawing = self.clearable and not plain
         self.colour = self.drawing and not os.environ.get("NO_COLOR")
         self.ascii = not _encodes(out, "█░●○·▁")
@@ -47,13 +48,30 @@ class Terminal:
 
     # Writing
 
-    def say(self, lines: Iterable[str]) -> None:
+    def say(self, lines: Iterable[str], whole: bool = False) -> None:
+        """Lines of text, broken between words on a narrow screen unless they must stay whole."""
         for line in lines:
             if not line and self._blank:
                 continue
             self._blank = not line
-            self._out.write(self._painted(line) + "\n")
+            for part in [line] if whole else self._fit(line):
+                self._out.write(self._painted(part) + "\n")
         self._out.flush()
+
+    def _fit(self, line: str, less: int = 0) -> list[str]:
+        """A line broken between words where it is wider than the screen, less some columns."""
+        if not self.on_screen or "\n" in line or len(line) <= (width := self.width - less):
+            return [line]
+        from textwrap import wrap
+
+        from duels.core.show import Line, tone
+
+        indent = " " * (len(line) - len(line.lstrip()))
+        found = wrap(
+            line, max(10, width), subsequent_indent=indent, break_long_words=False,
+            break_on_hyphens=False,
+        )  # fmt: skip
+        return [Line(part, tone(line)) for part in found] or [line]
 
     def _painted(self, line: str) -> str:
         if not self.colour:
@@ -62,14 +80,16 @@ class Terminal:
 
         return paint(line)
 
-    def draw(self, parts: list[Part]) -> None:
+    def draw(self, parts: list[Part], viewer: int | None) -> None:
         """The table; where nothing is drawn, only what no line of text tells."""
         if not self.drawing:
             self.say(part_line(part) for part in parts if isinstance(part, Pile))
             return
         from duels.cli.style import drawn
 
-        self.say(drawn(parts, self.width, colour=self.colour, ascii_only=self.ascii))
+        self.say(
+            drawn(parts, viewer, self.width, colour=self.colour, ascii_only=self.ascii), whole=True
+        )
 
     def pace(self) -> None:
         """Give people time to see that a computer moves."""
@@ -98,9 +118,14 @@ class Terminal:
     def ask(self, prompt: str, *, secret: bool = False, seconds: float | None = None) -> str:
         """A line of input. Raises EOFError at its end and TimeUp when the seconds have passed."""
         self._blank = False
-        prompt += " " if self.interactive else ""
+        counting = self.drawing and self.interactive and seconds is not None
+        if self.interactive:  # only the last line is the prompt, so that a clock has its place
+            *above, last = self._fit(prompt)
+            *more, prompt = self._fit(last, ROOM + (Countdown.WIDTH if counting else 0))
+            self.say(above + more)
+            self._blank = False
+            prompt += " "
         try:
-            counting = self.drawing and self.interactive
             text = self._keyboard.read(prompt, secret=secret, seconds=seconds, counting=counting)
         except BaseException:
             try:

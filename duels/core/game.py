@@ -23,7 +23,7 @@ from typing import Annotated, Any, ClassVar, Generic, NamedTuple, TypeVar
 
 from duels.core.errors import OptionError, quote
 from duels.core.options import First, Option
-from duels.core.show import RESULT, Line, Lines, Part, Step, does, listed
+from duels.core.show import RESULT, Line, Lines, Part, Step, addressed, does, listed
 
 # Plain strings: the ones a person types, a bot sends and a record stores.
 Move = str
@@ -248,7 +248,7 @@ def verdict(
     else:
         verb, end = wins[:4], wins[4:]
         words = does(result.winner, viewer, verb) + end
-    return [result.reason, Line(words, RESULT)]
+    return [addressed(result.reason, viewer), Line(words, RESULT)]
 
 
 def state_to_json(state: tuple[Any, ...]) -> list[Any]:

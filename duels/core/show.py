@@ -204,6 +204,28 @@ def does(player: int, viewer: int | None, verb: str) -> str:
     return f"{name} {first} {rest}".rstrip()
 
 
+def addressed(text: str, viewer: int | None) -> str:
+    """A text that names players, as the viewer reads it who sits alone at a screen.
+
+    >>> addressed("Player 1's code has been cracked.", 0), addressed("Player 1 has none.", 0)
+    ('Your code has been cracked.', 'You have none.')
+    >>> addressed("All are used, and Player 2 attacked last.", 1), addressed("Player 1 ran.", 1)
+    ('All are used, and you attacked last.', 'Player 1 ran.')
+    """
+    if viewer is None or called(viewer, viewer) != "You":
+        return text
+    name = player_name(viewer)
+    before, named, after = text.partition(name)
+    if not named:
+        return text
+    if after.startswith("'s "):
+        said = "Your" + after[2:]
+    else:
+        verb, space, rest = after.lstrip().partition(" ")
+        said = does(viewer, viewer, verb) + space + rest
+    return before + (said[0].lower() + said[1:] if before else said)
+
+
 def label(player: int, viewer: int | None) -> str:
     """The name before something of a player's: "Player 1 LP" or "Your LP"."""
     name = called(player, viewer)

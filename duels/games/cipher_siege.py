@@ -317,6 +317,11 @@ class CipherSiege(Game[State, Seen]):
         hand = on_table(f"Hand: {self._hand(seen, mover)}")
         return ["", head, on_table(f"CI: {seen.ci[mover]}"), hand]
 
+    def _does(self, mover: int, viewer: int | None, verb: str) -> str:
+        """The book says what the mover does without a name; somebody alone is spoken to."""
+        spoken = does(mover, viewer, verb.lower())
+        return spoken if spoken.startswith("You") else verb
+
     def _hand(self, seen: Seen, player: int, drawn: str = "") -> str:
         """A hand in the open, or how many cards it has; a card just drawn stands last."""
         if seen.viewer == player:
@@ -354,7 +359,10 @@ class CipherSiege(Game[State, Seen]):
         if before.phase == "swap":
             return self._tell_exchange(before, event, after, viewer)
         if isinstance(event, Outcome):
-            drawn = "Draws a card" if event.outcome == HIDDEN else f"Draws card: {event.outcome}"
+            draws = self._does(before.mover, viewer, "Draws")
+            drawn = (
+                f"{draws} a card" if event.outcome == HIDDEN else f"{draws} card: {event.outcome}"
+            )
             new = self._hand(before, before.mover, drawn=event.outcome)
             return [*self._heading(before, viewer), drawn, on_table(f"New Hand: {new}")]
         return self._tell_action(event, before, after, viewer)
@@ -364,7 +372,7 @@ class CipherSiege(Game[State, Seen]):
         target, word = 1 - mover, move.split()[0]
         lines: Lines = [] if viewer == mover else [f"Chooses action: {word.capitalize()}"]
         if word == "swap":
-            return lines or [f"Gives card: {cards_of(move)[0]}"]
+            return lines or [f"{self._does(mover, viewer, 'Gives')} card: {cards_of(move)[0]}"]
         if word == "pass":
             return [*lines, "End of turn."]
         cards = cards_of(move)
@@ -378,14 +386,16 @@ class CipherSiege(Game[State, Seen]):
         else:
             change = f"{whose(mover, viewer)} CI restored to {after.ci[mover]}"
         lines += [fortune(change, mover, viewer)]
-        return [*lines, f"Discards used cards: {listed(cards)}", "End of turn."]
+        discards = self._does(mover, viewer, "Discards")
+        return [*lines, f"{discards} used cards: {listed(cards)}", "End of turn."]
 
     def _tell_exchange(self, before: Seen, event: Event, after: Seen, viewer: int | None) -> Lines:
         if viewer is None:
             return ["End of turn."]
         taken = event.outcome if isinstance(event, Outcome) else event.moves[0][1].split()[0]
         if viewer == before.mover:
-            return [f"Receives card: {taken}", "End of turn."]
+            receives = self._does(viewer, viewer, "Receives")
+            return [f"{receives} card: {taken}", "End of turn."]
         got = sum(after.hand) - sum(before.hand) + int(taken)
         return [f"You give card: {taken}", f"You receive card: {got}", "End of turn."]
 

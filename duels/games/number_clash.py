@@ -27,6 +27,7 @@ from duels.core.show import (
     fortune,
     heading,
     listed,
+    on_table,
     player_name,
     tokens,
 )
@@ -176,8 +177,8 @@ class NumberClash(Game[State, State]):
         return [
             *(f"{called(player, viewer)} chose: {number}" for player, number in enumerate(chosen)),
             result,
-            "Current Scores:",
-            *(f"{called(player, viewer)}: {after.scores[player]}" for player in (0, 1)),
+            on_table("Current Scores:"),
+            *(on_table(f"{called(player, viewer)}: {after.scores[player]}") for player in (0, 1)),
         ]
 
     def ending(self, seen: State, result: Result, viewer: int | None = None) -> Lines:

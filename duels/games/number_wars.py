@@ -157,7 +157,7 @@ class NumberWars(Game[State, State]):
     # Display
 
     def opening(self, seen: State, viewer: int | None = None) -> Lines:
-        lp = (f"{label(player, viewer)} LP: {seen.lp[player]}" for player in (0, 1))
+        lp = (on_table(f"{label(player, viewer)} LP: {seen.lp[player]}") for player in (0, 1))
         return [heading(f"--- {self.title} Game Start ---"), "", *lp]
 
     def status(self, seen: State, viewer: int | None, history: History = ()) -> Lines:

@@ -82,8 +82,11 @@ class Glance(NamedTuple):
 
 def glances(screen: Screen) -> list[Glance]:
     """A private game cut at the screens cleared between its players, which show nothing else."""
-    start, *rest = screen.text.replace("\r\n", "\n").split(CLEAR)
-    assert start.splitlines()[0] == "Cipher Siege. Player 1 and Player 2 share this keyboard."
+    before, start, *rest = screen.text.replace("\r\n", "\n").split(CLEAR)
+    welcome, first = start.rsplit("\n\n", 1)
+    assert before == ""
+    assert welcome.splitlines()[0] == "Cipher Siege. Player 1 and Player 2 share this keyboard."
+    rest.insert(0, first)
     found = []
     for asked, shown in zip(rest[::2], rest[1::2], strict=True):
         who = re.fullmatch(r"Player ([12]), take the keyboard and type \1: \1\n", asked)
@@ -205,7 +208,7 @@ def test_no_colour_removes_colour_and_nothing_else(tmp_path: Path) -> None:
     shown = re.sub(r"\x1b\[[0-9;]*m", "", coloured.text)
     plain = "\n".join(first_choice(tmp_path, NO_COLOR="1"))
     assert plain.startswith("\n".join(line.rstrip() for line in shown.splitlines()))
-    assert "Player 1  ████████████████████  10" in plain
+    assert "You       ████████████████████  10" in plain
 
 
 @pytest.mark.parametrize("more", [{"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}])
@@ -213,7 +216,7 @@ def test_bars_are_ascii_where_nothing_else_can_be_shown(
     more: dict[str, str], tmp_path: Path
 ) -> None:
     lines = first_choice(tmp_path, NO_COLOR="1", **more)
-    assert "  Player 1  ####################  10" in lines
+    assert "  You       ####################  10" in lines
     assert "\n".join(lines).isascii()
 
 

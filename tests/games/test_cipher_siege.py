@@ -224,7 +224,7 @@ def test_c5_ci_below_zero_is_shown() -> None:
         "Sequence Bonus: +2",
         "Total Attack: 11",
         "Opponent's CI reduced to -8",
-        "Discards used cards: 4, 5",
+        "You discard used cards: 4, 5",
         "End of turn.",
     ]
 

@@ -136,7 +136,7 @@ def test_a_swap_is_told_to_each_in_their_own_words() -> None:
             ]
             for viewer in (0, 1, None)
         }
-        assert told[0] == ["Gives card: 3", "Receives card: 4", "End of turn."]
+        assert told[0] == ["You give card: 3", "You receive card: 4", "End of turn."]
         assert told[1] == [
             "Chooses action: Swap",
             "You give card: 4",

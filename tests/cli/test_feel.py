@@ -1,0 +1,377 @@
+"""A person at a terminal: spoken to, told what can be typed, and able to type it."""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+import termios
+import time
+from pathlib import Path
+
+import pytest
+
+from duels.cli.progress import ProgressBar
+from duels.cli.terminal import PACE, Terminal
+from duels.games import BUILT_IN
+from tests.terminal_helpers import (
+    CLEAR,
+    COMMAND,
+    PROMPT,
+    READY,
+    REMATCH,
+    STOP,
+    TAKE_KEYBOARD,
+    Screen,
+    job_control,
+    record_at,
+    run,
+)
+
+LEFT, HOME, DELETE = "\x1b[D", "\x01", "\x04"
+FACE = r"\[ ?\d+:\d\d\] "
+TICK = rf"\x1b7\r{FACE}\x1b8"
+FIRST_MOVE = {"cipher-siege": "defend", "firewall-breach": "bypass"}
+
+
+def sized(home: Path, command: str, columns: int, rows: int = 50, **more: str) -> Screen:
+    """A terminal of another size."""
+    script = home / "sized.sh"
+    words = [f"{name}={value}" for name, value in more.items()]
+    start = " ".join([*words, "NO_COLOR=1", *COMMAND, command])
+    script.write_text(f"stty cols {columns} rows {rows}\nexec env {start}\n")
+    return Screen.shell(home, script)
+
+
+# Who is spoken to
+
+
+@pytest.mark.parametrize("own", [1, 2])
+@pytest.mark.parametrize("slug", BUILT_IN)
+def test_alone_one_is_called_you_all_through(slug: str, own: int, tmp_path: Path) -> None:
+    seats = "--p2 random" if own == 1 else "--p1 random --p2 human"
+    screen = Screen(tmp_path, f"play {slug} {seats} --seed 4 --fast", NO_COLOR="1")
+    screen.wait(PROMPT)
+    screen.type(FIRST_MOVE.get(slug, "5"))
+    screen.wait(PROMPT)
+    if slug == "cipher-siege":
+        screen.type(re.findall(r"\[(\d)\]", screen.text)[0])
+        screen.wait(PROMPT)
+        screen.type("swap")
+        screen.wait(PROMPT)
+    screen.type("resign")
+    screen.wait(REMATCH)
+    first = len(screen.text)
+    assert screen.text.count(f"You are Player {own}; Player {3 - own} is random (") == 1
+    assert screen.text.count(f"Player {own}") == 1
+    assert "You resigned.\r\n" in screen.text
+    assert f"Player {3 - own} " in screen.text.partition("You resigned.")[2]
+    screen.type("yes")  # and the seats are named again
+    screen.wait(PROMPT)
+    again = screen.text[first:]
+    assert again.count(f"You are Player {3 - own}; Player {own} is random (") == 1
+    assert again.count(f"Player {3 - own}") == 1
+    screen.type("quit")
+    assert screen.end() == 0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "typed", "ends"),
+    [
+        ("firewall --p2 random --set strength=1", "bypass", "You Win!"),
+        ("firewall --p2 greedy --set strength=1 --first 2", "", "Your Firewall has reached zero."),
+        ("wars --p2 random --set lp=1", "1", "You win the game!"),
+        ("cipher --p1 greedy --p2 human --set integrity=1", "", "Your code has been cracked."),
+        ("digit --p2 random --time-limit 0.2", None, "You ran out of time."),
+    ],
+)
+def test_the_end_is_told_to_you(
+    arguments: str, typed: str | None, ends: str, tmp_path: Path
+) -> None:
+    screen = Screen(tmp_path, f"play {arguments} --fast", NO_COLOR="1")
+    if typed:
+        screen.wait(PROMPT)
+        screen.type(typed)
+    screen.wait(REMATCH)
+    assert ends in screen.text
+    screen.type("no")
+    assert screen.end() == 0
+
+
+# What can be typed
+
+
+def test_a_sealed_number_is_visible_where_nobody_looks(tmp_path: Path) -> None:
+    screen = Screen(tmp_path, "play clash --p2 greedy --plain --fast")
+    screen.wait(PROMPT)
+    screen.type("7")
+    screen.wait("You chose: 7")
+    assert "[1,2,3,4,5,6,7,8,9,10]: 7\r\n" in screen.text
+    screen.child.sendintr()
+    assert screen.end() == 130
+
+
+def test_a_choice_lists_its_words_and_a_line_tells_of_the_rest(tmp_path: Path) -> None:
+    screen = Screen(tmp_path, "play cipher --p2 greedy --plain --fast")
+    screen.wait(r"Choose action \(attack, defend or swap\): ")
+    assert "Type ? for the rules, hint for advice, quit to leave.\r\n" in screen.text
+    screen.type("quit")
+    assert screen.end() == 0
+
+
+def test_two_with_secret_hands_can_read_that_line_too(tmp_path: Path) -> None:
+    screen = Screen(tmp_path, "play cipher --p2 human")
+    screen.wait(TAKE_KEYBOARD)
+    assert "Type ? for the rules" in screen.text.rpartition(CLEAR)[2]
+    screen.type("quit")
+    assert screen.end() == 0
+
+
+def test_arrow_keys_and_line_editing_work(tmp_path: Path) -> None:
+    screen = Screen(tmp_path, "play firewall --p2 greedy --plain --fast")
+    screen.wait(PROMPT)
+    screen.type(f"xbss{LEFT}{LEFT}ypa{HOME}{DELETE}")
+    screen.wait("You chose to Bypass.")
+    screen.wait(PROMPT)
+    screen.type("quit")
+    assert screen.end() == 0
+
+
+@job_control
+def test_what_was_half_typed_is_there_again_after_a_stop(tmp_path: Path) -> None:
+    screen = Screen.under_job_control(tmp_path, "play firewall --p2 greedy --plain --fast")
+    screen.wait(PROMPT)
+    screen.child.send("ypa")
+    screen.wait("ypa")
+    screen.child.send(STOP)
+    screen.wait(READY)
+    screen.type("echo as $(echo usual)")  # the shell in between is as one knows it
+    screen.wait(r"echo as \$\(echo usual\)\r\n.*as usual\r\n")
+    screen.wait(READY)
+    screen.type("fg")
+    screen.wait(r"Choose your action \('attack' or 'bypass'\): ypa")
+    screen.type(f"ss{HOME}b")
+    screen.wait("You chose to Bypass.")
+    screen.wait(PROMPT)
+    screen.type("quit")
+    screen.wait(READY)
+    screen.type("exit")
+    assert screen.end() == 0
+
+
+# Time
+
+
+def test_the_time_left_is_shown_counting_and_a_line_is_edited_meanwhile(tmp_path: Path) -> None:
+    screen = Screen(tmp_path, "play firewall --p2 greedy --time-limit 600 --fast", NO_COLOR="1")
+    screen.wait(rf"{FACE}Choose your action \('attack' or 'bypass'\): ")
+    assert "Time: 600 s for each choice.\r\n" in screen.text
+    screen.child.send("ypass")
+    screen.wait(TICK)
+    screen.child.send(HOME)
+    screen.wait(TICK)
+    screen.type("b")
+    screen.wait("You chose to Bypass.")
+    screen.wait(PROMPT)
+    screen.type("quit")
+    assert screen.end() == 0
+
+
+def test_a_budget_counts_too_while_a_secret_is_typed(tmp_path: Path) -> None:
+    screen = Screen(tmp_path, "play clash --p2 human --time-budget 600 --increment 5", NO_COLOR="1")
+    screen.wait(FACE)
+    assert "Time: 600 s for the match + 5 s a choice.\r\n" in screen.text
+    screen.wait(TICK)
+    screen.type("7", secret=True)
+    screen.wait(FACE)
+    screen.type("quit", secret=True)
+    assert screen.end() == 0
+
+
+@pytest.mark.parametrize("columns", [20, 40])
+def test_the_clock_has_a_place_of_its_own_on_a_narrow_screen(columns: int, tmp_path: Path) -> None:
+    """It is written at the beginning of the cursor's line, so the prompt must not wrap there."""
+    screen = sized(tmp_path, "play clash --p2 greedy --time-limit 600 --fast", columns)
+    screen.wait(TICK)
+    before = screen.text[: -len(screen.child.after)]
+    line = before.rpartition("\n")[2]
+    assert re.match(FACE, line)
+    assert line.endswith(": ")
+    assert len(line) < columns
+    screen.child.send("1" * columns)  # more than fits: the clock stands still
+    screen.wait("1" * 3)
+    screen.child.sendintr()
+    assert screen.end() == 130
+
+
+# Computers
+
+
+def test_a_computer_takes_a_moment(tmp_path: Path) -> None:
+    screen = Screen(tmp_path, "play firewall --p2 greedy")
+    screen.wait(PROMPT)
+    began = time.monotonic()
+    screen.type("bypass")
+    screen.wait("Opponent chose")
+    assert time.monotonic() - began >= PACE
+    screen.child.sendintr()
+    assert screen.end() == 130
+
+
+def test_unless_it_is_to_be_fast_or_nobody_watches(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TERM", "xterm")
+    ours, theirs = os.openpty()
+    try:
+        with open(theirs, "w", closefd=False) as out:
+            assert Terminal(theirs, out, out).paced
+            assert not Terminal(theirs, out, out, fast=True).paced
+        with open(os.devnull, "w") as out:
+            assert not Terminal(theirs, out, out).paced
+    finally:
+        os.close(ours)
+        os.close(theirs)
+
+
+@pytest.mark.parametrize("limit", ["--time-limit 0.01", "--time-budget 0.01"])
+def test_a_computer_never_loses_on_time_to_a_person(limit: str, tmp_path: Path) -> None:
+    numbers = [str(number) for number in range(1, 11)]
+    done = run(tmp_path, f"play clash --p2 ismcts {limit}", typed=numbers)
+    assert done.code == 0
+    assert "Player 2 ran out of time" not in done.out
+    assert "Both players" not in done.out
+
+
+# What is shown
+
+
+@pytest.mark.parametrize(
+    ("game", "move", "written", "drawn"),
+    [
+        ("firewall", "bypass", "Your Firewall: 10", "You       ██"),
+        ("clash", "7", "Current Scores:", "You       1 2 3 4 5 6 7 8 9 10   ○○○"),
+        ("wars", "7", "Your LP: 100", "100   1 2 3"),
+        ("digit", "7", "Available Digits: 1", "10   1 2 3"),
+    ],
+)
+def test_what_is_drawn_is_not_written_too(
+    game: str, move: str, written: str, drawn: str, tmp_path: Path
+) -> None:
+    shown = []
+    for option in ("", "--plain"):
+        screen = Screen(tmp_path, f"play {game} --p2 random --fast {option}", NO_COLOR="1")
+        screen.wait(PROMPT)
+        screen.type(move)
+        screen.wait(PROMPT)
+        screen.type("quit")
+        assert screen.end() == 0
+        shown.append(screen.text)
+    on_screen, plain = shown
+    assert written not in on_screen
+    assert drawn in on_screen
+    assert written in plain
+    assert drawn not in plain
+
+
+def test_the_end_sums_up_and_offers_to_analyse(tmp_path: Path) -> None:
+    screen = Screen(tmp_path, "play wars --p2 random --set lp=10 --plain --fast")
+    screen.wait(PROMPT)
+    screen.type("1")
+    while screen.wait(PROMPT, REMATCH) == 0:
+        screen.type("1")
+    assert re.search(r"Your expected score  [▁▂▃▄▅▆▇█]+\r\n", screen.text)
+    assert "You: accuracy 0 %. Costliest: 1 gave away " in screen.text
+    assert "was better.\r\n" in screen.text
+    screen.type("analyse")
+    screen.wait(REMATCH)
+    assert "blunder" in screen.child.before
+    screen.type("yes")
+    screen.wait("You are Player 2; Player 1 is random")
+    screen.child.sendintr()
+    assert screen.end() == 130
+
+
+@pytest.mark.parametrize(("columns", "rows"), [(20, 5), (40, 10)])
+@pytest.mark.parametrize("slug", BUILT_IN)
+def test_a_small_screen_is_enough(slug: str, columns: int, rows: int, tmp_path: Path) -> None:
+    """No line is wider than the screen, whether the terminal breaks it or not."""
+    screen = sized(tmp_path, f"play {slug} --p2 random --fast", columns, rows)
+    screen.wait(r"(?:number|numbers|\(1-10\)|swap\)|defend\)|'bypass'\)|Value): ")
+    screen.type("hint")
+    screen.wait(r"Hint: [^:]*: ")
+    shown = screen.text.replace("\r\n", "\n")
+    assert max(map(len, re.sub(r"\x1b\[\??\w+", "", shown).split("\n"))) <= columns
+    screen.type("quit")
+    assert screen.end() == 0
+
+
+def test_the_menu_fits_a_narrow_screen(tmp_path: Path) -> None:
+    screen = sized(tmp_path, "", 20, 10)
+    screen.wait(r"or quit\) ")
+    screen.type("digit")
+    screen.wait(r"human\) ")
+    screen.type("")
+    screen.wait(r"perfect\) ")
+    shown = screen.text.replace("\r\n", "\n").replace("for perfect) ", "")
+    assert max(map(len, re.sub(r"\x1b\[\??\w+", "", shown).split("\n"))) <= 20
+    assert "    use only once." in shown
+    screen.type("quit")
+    assert screen.end() == 0
+
+
+def test_a_pager_that_fails_does_not_swallow_the_rules(tmp_path: Path) -> None:
+    screen = sized(tmp_path, "rules clash", 80, 10, PAGER="false")
+    assert screen.end() == 0
+    assert "now and usually 3" in screen.text
+
+
+def test_a_long_analysis_shows_how_far_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    """On one line of the screen, and without a guess from next to nothing."""
+    ours, theirs = os.openpty()
+    with open(theirs, "w", encoding="utf-8") as stream, open(ours, "rb") as screen:
+        termios.tcsetwinsize(theirs, (24, 60))
+        monkeypatch.setattr(sys, "stderr", stream)
+        show = ProgressBar("Solving Number Clash")
+        show(0.0001, "12 numbers left")
+        show(0.5, "6 numbers left")
+        show(1.0, "done")
+        shown = screen.readline().decode()
+    begun, half, done = shown.replace("\r\n", "").split("\r")[1:]
+    assert max(map(len, (begun, half, done))) < 60
+    assert "s left" not in begun.replace("numbers left", "")
+    assert "██" in half
+
+
+# Files
+
+
+def test_what_can_be_resumed_is_listed(tmp_path: Path) -> None:
+    assert "no unfinished match" in run(tmp_path, "resume").out
+    screen = Screen(tmp_path, "play digit --p2 greedy --plain")
+    screen.wait(PROMPT)
+    screen.type("quit")
+    assert screen.end() == 0
+    screen = Screen(tmp_path, "resume")
+    assert screen.end() == 0
+    assert screen.lines[0].startswith("Digit Duel, human against greedy, 0 moves, ")
+    assert re.match(r"  python3 -m duels resume \S+/digit-duel-\S+\.json$", screen.lines[1])
+
+
+def test_saving_under_a_name_is_where_the_match_stays(tmp_path: Path) -> None:
+    screen = Screen(tmp_path, "play wars --p2 greedy --plain --fast")
+    screen.wait(PROMPT)
+    for typed in ("save war.json", "9", "8", "quit"):
+        screen.type(typed)
+        if typed != "quit":
+            screen.wait(PROMPT)
+    assert screen.end() == 0
+    assert "Saved in war.json" in screen.text
+    assert "continue with: python3 -m duels resume war.json" in screen.text
+    assert len(record_at(tmp_path / "war.json")["entries"]) == 4
+    assert not (tmp_path / "state").exists()
+
+
+def test_a_name_cannot_steer_the_terminal(tmp_path: Path) -> None:
+    done = run(tmp_path, "play firewall --p2 greedy", typed=["save a\x1b[2Jb", "quit"])
+    assert (tmp_path / "a\x1b[2Jb").exists()
+    assert "\x1b" not in done.out + done.err
+    assert r"Saved in 'a\x1b[2Jb'" in done.err
