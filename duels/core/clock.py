@@ -17,7 +17,6 @@ the same deadlines.
 # again, which is felt at start-up.
 
 from collections.abc import Iterable, Mapping
-from math import isfinite
 from typing import NamedTuple
 
 from duels.core.errors import OptionError, quote
@@ -48,9 +47,9 @@ class TimeControl(NamedTuple):
 
 def is_seconds(value: object, above: float | None = None) -> bool:
     """Whether a value is a sensible number of seconds, from 0 up or above a bound."""
-    if type(value) not in (int, float) or not isfinite(value):  # type: ignore[arg-type]
-        return False
-    return (value >= 0 if above is None else value > above) and value < LONGEST  # type: ignore[operator]
+    if type(value) not in (int, float) or not 0 <= value < LONGEST:  # type: ignore[operator]
+        return False  # what is not a number compares false
+    return above is None or value > above  # type: ignore[operator]
 
 
 class Clocks:
@@ -86,7 +85,8 @@ class Clocks:
     def spent(self, player: int, now: float) -> float:
         """Seconds spent in this choice."""
         before = self._spent.get(player, 0.0)
-        return before + max(0.0, now - self._since.get(player, now))
+        # To the millisecond, as times are kept: what is left when time is up is 0 and not 1e-7.
+        return round(before + max(0.0, now - self._since.get(player, now)), 3)
 
     def allowed(self, player: int) -> float | None:
         """Seconds for this choice as a whole."""
@@ -95,7 +95,7 @@ class Clocks:
 
     def remaining(self, player: int, now: float) -> float | None:
         allowed = self.allowed(player)
-        return None if allowed is None else max(0.0, allowed - self.spent(player, now))
+        return None if allowed is None else round(max(0.0, allowed - self.spent(player, now)), 3)
 
     def deadline(self, player: int) -> float | None:
         """When time is up, as an absolute time; None without a limit and while the clock waits."""

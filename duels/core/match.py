@@ -73,8 +73,7 @@ class Match(Views):
         if move not in options:
             shown = listed(options) if len(options) <= 20 else f"{len(options)} others"
             raise IllegalMove(f"{quote(move)} is not an option; the options are {shown}")
-        self._sealed[player] = move, self._spent(player)
-        self._resolve()
+        self._seal(player, move, self._spent(player))
 
     def resign(self, player: int, at: int | None = None) -> None:
         self._current(at)
@@ -131,8 +130,7 @@ class Match(Views):
         """A player has run out of time. In a sealed choice the other's pick is waited for."""
         self._awaited(player)
         self._timed()
-        self._sealed[player] = None, self._spent(player)
-        self._resolve()
+        self._seal(player, None, self._spent(player))
 
     # For whoever keeps a match: what is in no record yet.
 
@@ -147,8 +145,7 @@ class Match(Views):
             assert isinstance(self.turn, Decide)
             if move is not None and move not in self.turn.options[player]:
                 raise IllegalMove(f"{quote(move)} is not an option")
-            self._sealed[player] = move, float(spent)
-        self._resolve()
+            self._seal(player, move, float(spent))
 
     # Following a record.
 

@@ -53,6 +53,7 @@ class Referee:
         self.about = {} if about is None else _checked_about(about)
         self.result: Result | None = None
         self.turn: Decide | Chance | Over
+        self.deciders: tuple[int, ...] = ()  # the players whose pick is awaited; to be read only
         self.offer: Undo | None = None  # an undo that waits for the other player's word
         self.clocks = Clocks(self.time_control)
         self.clock = now
@@ -99,13 +100,6 @@ class Referee:
         )
 
     @property
-    def deciders(self) -> tuple[int, ...]:
-        """The players whose pick is awaited."""
-        if self.result is not None or not isinstance(self.turn, Decide):
-            return ()
-        return tuple(player for player in self.turn.options if player not in self._sealed)
-
-    @property
     def commitment(self) -> str | None:
         """What may be published of the seed before the end; None where it would give it away."""
         return None if self.seed is None else commitment(self.seed)
@@ -117,8 +111,9 @@ class Referee:
         return None if now is None else round(now, 3)
 
     def _spent(self, player: int) -> float:
-        now = self._at()
-        return 0.0 if now is None else round(self.clocks.spent(player, now), 3)
+        """Seconds a player has spent in this choice; none where no clock is set."""
+        now = self._at() if self.time_control else None
+        return 0.0 if now is None else self.clocks.spent(player, now)
 
     def _choosers(self) -> str:
         return listed((player_name(player) for player in self.deciders), " and ") or "nobody"
@@ -154,12 +149,12 @@ class Referee:
 
     def _end(self, winner: int | None, by: str, reason: str) -> None:
         self.result = Result(winner, by, reason)
-        self._sealed = {}
+        self._sealed, self.deciders = {}, ()
         self.clocks.end()
 
     def _settle(self) -> None:
         """Let chance and the limits act until somebody must choose or the match is over."""
-        self._sealed = {}
+        self._sealed, self.deciders = {}, ()
         timeline = self._timeline
         while True:
             self.turn = self.game.turn(self.state)
@@ -179,8 +174,16 @@ class Referee:
             self._append(Limit(decisions))
             self._end(None, "limit", f"The turn limit of {self.turn_limit} is reached.")
             return
-        last = self.stamps[-1].at if self.stamps else self.begun
-        self.clocks.begin(self.turn.options, last)
+        self.deciders = tuple(self.turn.options)
+        if self.time_control:
+            last = self.stamps[-1].at if self.stamps else self.begun
+            self.clocks.begin(self.deciders, last)
+
+    def _seal(self, player: int, move: Move | None, spent: float) -> None:
+        """Keep a pick, or None for running out of time, until every pick is in."""
+        self._sealed[player] = move, spent
+        self.deciders = tuple(other for other in self.deciders if other != player)
+        self._resolve()
 
     def _resolve(self) -> None:
         """Once every pick is in, play them; whoever was late pays for it."""

@@ -55,11 +55,11 @@ class Timeline:
         if isinstance(entry, Undo | Pause):
             return
         self.live.append(number)
-        key = self.now.node, entry
-        if key not in self._children:
-            self._children[key] = len(self._parents)
-            self._parents.append((self.now.node, number))
-        self.now = self.now._replace(node=self._children[key])
+        state, decisions, parent = self.now
+        node = self._children.setdefault((parent, entry), len(self._parents))
+        if node == len(self._parents):
+            self._parents.append((parent, number))
+        self.now = Moment(state, decisions, node)
 
     def move_to(self, state: Any, decisions: int = 0) -> None:
         """The last entry led to this state."""

@@ -102,10 +102,10 @@ class Views(Referee):
 
     def remaining(self, player: int) -> float | None:
         """Seconds left for a player's choice; None where no clock runs."""
-        now = self._at()
-        if player not in self.deciders or now is None:
+        if not self.time_control or player not in self.deciders:
             return None
-        return self.clocks.remaining(player, now)
+        now = self._at()
+        return None if now is None else self.clocks.remaining(player, now)
 
     def deadline(self, player: int) -> float | None:
         """When a player's time is up, in seconds since 1970."""
