@@ -78,6 +78,11 @@ class Clocks:
         }
         self._since = {}
 
+    def resume(self, at: float | None) -> None:
+        """Let the clocks that wait run from now on."""
+        if at is not None:
+            self._since = dict.fromkeys(self._spent, at) | self._since
+
     def end(self) -> None:
         """Nobody chooses any more."""
         self._since, self._spent = {}, {}

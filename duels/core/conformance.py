@@ -158,9 +158,11 @@ def check_wire(match: Match, randomness: Random) -> None:
         views = [match.view_before(number, viewer) for number in numbers]
         for view in [*views, match.view(viewer)]:
             sent = json.loads(json.dumps(dump_view(view)))
-            assert load_view(sent, same_game) == view, "a view must survive JSON"
-            assert load_wire(sent["choice"]) == choice_of(view)
+            again = load_view(sent, same_game)
+            assert again == view, "a view must survive JSON"
+            assert load_wire(sent["choice"]) == choice_of(view) == choice_of(again)
             table = table_of(view)
+            assert table == table_of(again), "a client draws another table"
             assert all(isinstance(part, Part) for part in table)
             assert load_wire(sent["table"]) == tuple(table), "a table must survive JSON"
             assert len({part["id"] for part in sent["table"]}) == len(table)

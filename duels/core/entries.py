@@ -43,10 +43,14 @@ class Undo(NamedTuple):
 
 
 class Pause(NamedTuple):
-    """The clocks stopped here, to go on when somebody starts them again."""
+    """The clocks stopped here."""
 
 
-Entry = Pick | Outcome | Resign | Timeout | Forfeit | Limit | Undo | Pause
+class Resume(NamedTuple):
+    """The clocks run again from here on."""
+
+
+Entry = Pick | Outcome | Resign | Timeout | Forfeit | Limit | Undo | Pause | Resume
 
 
 class Stamp(NamedTuple):

@@ -20,6 +20,7 @@ from duels.core.timeline import Timeline
 
 TURN_LIMIT = 500
 LONGEST_NAME = 200  # characters
+SEEDS = 2**1024  # all are below
 NO_CLOCK = TimeControl()
 
 Spent = tuple[tuple[int, float], ...]  # seconds by player
@@ -44,9 +45,13 @@ class Referee:
         self.game = game
         self.seed = _checked_seed(seed)
         self.players = _checked_names(players)
-        if type(turn_limit) is not int or turn_limit < 1:
-            raise OptionError(f"turn_limit: expected a number from 1 up; got {quote(turn_limit)}")
+        if type(turn_limit) is not int or not 1 <= turn_limit < 10**9:
+            raise OptionError(
+                f"turn_limit: expected a number from 1 to 999999999; got {quote(turn_limit)}"
+            )
         self.turn_limit = turn_limit
+        if time_limit is not None and time_control:
+            raise OptionError("time_limit is short for a time_control: expected one of them")
         self.time_control = time_control if time_limit is None else TimeControl(time_limit)
         self.time_control.check()
         self.id = new_id() if id is None else plain("id", id, LONGEST_NAME)
@@ -243,8 +248,9 @@ class Referee:
 
 
 def _checked_seed(seed: int | None) -> int | None:
-    if seed is not None and (type(seed) is not int or seed < 0):
-        raise OptionError(f"seed: expected a whole number from 0 up; got {quote(seed)}")
+    if seed is not None and (type(seed) is not int or not 0 <= seed < SEEDS):
+        shown = "a larger one" if type(seed) is int and seed > 0 else quote(seed)
+        raise OptionError(f"seed: expected a whole number from 0 to 2**1024 - 1; got {shown}")
     return seed
 
 

@@ -21,7 +21,7 @@ and takes new numbers.
 from bisect import bisect_left
 from typing import Any, NamedTuple
 
-from duels.core.entries import Entry, Pause, Stamp, Undo
+from duels.core.entries import Entry, Pause, Resume, Stamp, Undo
 from duels.core.game import Pick
 
 
@@ -52,7 +52,7 @@ class Timeline:
         self.before.append(self.now)
         self.entries.append(entry)
         self.stamps.append(stamp)
-        if isinstance(entry, Undo | Pause):
+        if isinstance(entry, Undo | Pause | Resume):
             return
         self.live.append(number)
         state, decisions, parent = self.now

@@ -128,7 +128,7 @@ def change(path: str, value: Any) -> Any:
         ("options", [], "options: expected"),
         ("players", ["human"], "players: expected two names"),
         ("seed", 2024, "seed: expected digits"),
-        ("seed", "9" * 5000, "Exceeds the limit"),
+        ("seed", "9" * 5000, "seed: expected digits in a text, fewer than 310"),
         ("turn_limit", 0, "turn_limit: expected"),
         ("time", 30, "time: expected limit, budget, increment"),
         ("time", {"limit": -3, "budget": None, "increment": 0}, "time limit: expected seconds"),
