@@ -153,7 +153,7 @@ class Match(Views):
         self._awaited(player)
         self._timed()
         spent, allowed = self._spent(player), self.clocks.allowed(player)
-        self._seal(player, None, spent if allowed is None else min(spent, allowed))
+        self._seal(player, None, spent if allowed is None else float(min(spent, allowed)))
 
     # For whoever keeps a match: what is in no record yet.
 

@@ -142,6 +142,8 @@ def _loaded(data: Any, find: Find) -> Match:
     except RecordError as error:
         undone = any(isinstance(made, dict) and made.get("type") == "undo" for made in entries)
         raise RecordError(f"{error}{REROLLED * (version == 1 and undone)}") from None
+    if len(match.events) > len(entries):
+        raise RecordError(f"entry {len(entries) + 1} is missing: the record stops short of it")
     if dump(match.result) != data.get("result"):
         raise RecordError(f"result: the entries do not lead to {quote(data.get('result'))}")
     return match
@@ -152,15 +154,17 @@ def follow(
 ) -> Match:
     """The match of a header and its entries, each checked against the rules and the seed.
 
-    Clocks run on from the last entry by the time that `now` gives: whoever's deadline has passed
-    meanwhile is late at once.
+    Outcomes that a store lost at the end follow from the seed, so they are there again. Clocks run
+    on from the last entry by the time that `now` gives: whoever's deadline has passed meanwhile is
+    late at once.
     """
     if head.get("version") != VERSION:
         raise RecordError(f"expected a header of version {VERSION}; got {quote(head)}")
     # While it is followed, the match's time is the record's: first its beginning, then a time for
     # each entry as it is made.
-    times = iter([_time(head, "begun"), *(_time(values, "at") for values in entries)])
-    match = _begin(head, find, lambda: next(times, None))
+    known = [_time(head, "begun"), *(_time(values, "at") for values in entries)]
+    times = iter(known)
+    match = _begin(head, find, lambda: next(times, known[-1]))
     for number, values in enumerate(entries, 1):
         try:
             wanted, spent, choosers = load_entry(values), _spent(values), match.deciders
@@ -178,8 +182,6 @@ def follow(
                 f"entry {number}: the record says {quote(dump(wanted))}, "
                 f"the rules and the seed give {quote(dump(made))}"
             )
-    if len(match.events) > len(entries):
-        raise RecordError(f"entry {len(entries) + 1} is missing: the record stops short of it")
     match.clock = now
     return match
 

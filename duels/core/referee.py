@@ -249,8 +249,7 @@ class Referee:
 
 def _checked_seed(seed: int | None) -> int | None:
     if seed is not None and (type(seed) is not int or not 0 <= seed < SEEDS):
-        shown = "a larger one" if type(seed) is int and seed > 0 else quote(seed)
-        raise OptionError(f"seed: expected a whole number from 0 to 2**1024 - 1; got {shown}")
+        raise OptionError(f"seed: expected a whole number from 0 to 2**1024 - 1; got {quote(seed)}")
     return seed
 
 
