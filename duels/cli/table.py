@@ -11,7 +11,7 @@ from duels.core.game import Outcome, Pick
 from duels.core.match import Match
 from duels.core.player import Player, answer
 from duels.core.show import ON_TABLE, Lines, Shared, listed, player_name, tone
-from duels.core.views import table_of
+from duels.core.views import inform, table_of
 from duels.players import BUILT_IN, HUMAN, make
 
 
@@ -24,6 +24,7 @@ class Table:
         self.match, self.terminal, self.keeper = match, terminal, keeper
         self.humans = [player for player in (0, 1) if match.players[player] == HUMAN]
         self._computers: dict[int, Player] = {}  # made when first needed: the prompt does not wait
+        self._informed = [0, 0]  # events each computer was told
         self._asker = Asker(match, terminal, keeper, self.humans)
         together = len(self.humans) == 2 and terminal.interactive
         self._hands_over = together and match.game.private and secrets
@@ -57,6 +58,8 @@ class Table:
             self._turn()
             self.keeper.keep(match)
             self._tell_new()
+        for player in self._computers:
+            self._inform(player)
         self._say(narrator.ending(match, self.eyes).lines)
         if self.terminal.interactive and self.humans:
             from duels.analysis import summary
@@ -108,11 +111,16 @@ class Table:
         if alone:
             self.terminal.pace()
         match.start_clock(player)
+        self._inform(player)
         moment = len(match.events)
         move = answer(self._computers[player], match.view(player))
         if self.humans:  # it has budgeted; a slow machine is not held against it
             match.start_clock(player)
         match.submit(player, move, at=moment)
+
+    def _inform(self, player: int) -> None:
+        told = self._informed[player]
+        self._informed[player] = inform(self._computers[player], self.match, player, told)
 
     # Telling
 
