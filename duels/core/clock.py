@@ -109,9 +109,9 @@ class Clocks:
             return None
         return self._since[player] + allowed - self._spent[player]
 
-    def charge(self, player: int, seconds: float, *, late: bool = False) -> None:
-        """A choice was made, or missed."""
+    def charge(self, player: int, seconds: float, *, chosen: bool = True) -> None:
+        """Take the time of a choice off a budget; the increment is for a choice that was made."""
         left = self.left[player]
         if left is not None:
-            bonus = 0.0 if late else self.control.increment
+            bonus = self.control.increment if chosen else 0.0
             self.left[player] = round(max(0.0, left - seconds) + bonus, 3)

@@ -103,11 +103,11 @@ class Match(Views):
         """Take back a player's last pick and all that followed. The same line meets the same
         chance again; another line meets new chance.
 
-        A turn lost on time is no pick, and goes only with a pick before it; time that was spent is
-        not given back.
+        A turn lost on time is no pick, and goes only with a pick before it. Time that was spent is
+        not given back, and what was spent in the choice that is open is charged.
         """
         self._current(at)
-        self._undo(self._undoing(player))
+        self._undo(self._undoing(player), self._open_times())
 
     def offer_undo(self, player: int, at: int | None = None) -> None:
         """Ask the other player to let one's last pick be taken back. The next event ends it."""
@@ -117,7 +117,7 @@ class Match(Views):
     def accept_undo(self, player: int, at: int | None = None) -> None:
         """Take back what the other player asked to take back."""
         self._current(at)
-        self._undo(self._offered_to(player))
+        self._undo(self._offered_to(player), self._open_times())
 
     def decline_undo(self, player: int) -> None:
         """Refuse the other player's offer, or withdraw one's own."""
@@ -215,13 +215,15 @@ class Match(Views):
             case Forfeit(players, why):
                 self.forfeit(players, why)
             case Undo():
-                self._undo(entry)
+                self._undo(entry, spent)
             case Pause():
                 self._in_play()
+                self._timed()
                 self.clocks.stop(dict(spent))
                 self._append(entry, spent)
             case Resume():
                 self._in_play()
+                self._timed()
                 self._append(entry)
                 self.clocks.resume(self.stamps[-1].at)
             case Outcome(outcome):

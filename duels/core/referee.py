@@ -54,6 +54,7 @@ class Referee:
             raise OptionError("time_limit is short for a time_control: expected one of them")
         self.time_control = time_control if time_limit is None else TimeControl(time_limit)
         self.time_control.check()
+        self._has_clock = bool(self.time_control)
         self.id = new_id() if id is None else plain("id", id, LONGEST_NAME)
         self.about = {} if about is None else _checked_about(about)
         self.result: Result | None = None
@@ -117,7 +118,7 @@ class Referee:
 
     def _spent(self, player: int) -> float:
         """Seconds a player has spent in this choice; none where no clock is set."""
-        now = self._at() if self.time_control else None
+        now = self._at() if self._has_clock else None
         return 0.0 if now is None else self.clocks.spent(player, now)
 
     def _choosers(self) -> str:
@@ -145,8 +146,8 @@ class Referee:
             raise IllegalMove(f"it is not {player_name(player)}'s choice now")
 
     def _timed(self) -> None:
-        if not self.time_control:
-            raise IllegalMove("there is no time limit to run out")
+        if not self._has_clock:
+            raise IllegalMove("there is no time limit to run out, and no clock")
 
     def _append(self, entry: Entry, spent: Spent = ()) -> None:
         self._timeline.append(entry, Stamp(self._at(), spent))
@@ -180,7 +181,7 @@ class Referee:
             self._end(None, "limit", f"The turn limit of {self.turn_limit} is reached.")
             return
         self.deciders = tuple(self.turn.options)
-        if self.time_control:
+        if self._has_clock:
             last = self.stamps[-1].at if self.stamps else self.begun
             self.clocks.begin(self.deciders, last)
 
@@ -196,7 +197,7 @@ class Referee:
             return
         picks = sorted(self._sealed.items())
         spent = tuple((player, seconds) for player, (_, seconds) in picks)
-        spent = spent if self.time_control else ()
+        spent = spent if self._has_clock else ()
         late = tuple(player for player, (move, _) in picks if move is None)
         if late:
             self._run_out(late, spent)
@@ -213,7 +214,7 @@ class Referee:
 
     def _run_out(self, late: tuple[int, ...], spent: Spent) -> None:
         for player, seconds in spent:
-            self.clocks.charge(player, seconds, late=player in late)
+            self.clocks.charge(player, seconds, chosen=player not in late)
         self._append(Timeout(late), spent)
         if self.game.timeout_move is not None and self.clocks.left[late[0]] != 0.0:
             after = self.game.play(self.state, self.game.timeout_move)
@@ -237,12 +238,24 @@ class Referee:
             raise IllegalMove("no undo is offered")
         return self.offer
 
-    def _undo(self, entry: Undo) -> None:
+    def _open_times(self) -> Spent:
+        """What everybody has spent in the choice that is open, on picks that are sealed too."""
+        if not self._has_clock or not isinstance(self.turn, Decide):
+            return ()
+        sealed = {player: seconds for player, (_, seconds) in self._sealed.items()}
+        return tuple(
+            (player, sealed[player] if player in sealed else self._spent(player))
+            for player in sorted(self.turn.options)
+        )
+
+    def _undo(self, entry: Undo, spent: Spent) -> None:
         self._in_play(entry.player)
         target = self.events[entry.to] if self._timeline.is_live(entry.to) else None
         if not isinstance(target, Pick) or all(mover != entry.player for mover, _ in target.moves):
             raise IllegalMove(f"there is no pick of {player_name(entry.player)} to take back")
-        self._timeline.go_back(entry, Stamp(self._at()))
+        for player, seconds in spent:
+            self.clocks.charge(player, seconds, chosen=False)
+        self._timeline.go_back(entry, Stamp(self._at(), spent))
         self.offer = None
         self._settle()
 

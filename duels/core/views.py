@@ -42,7 +42,7 @@ class Views(Referee):
         moment, history = len(self.events), self.history(viewer)
         clock: float | None = None
         clocks: tuple[float | None, float | None] = (None, None)
-        if self.time_control:
+        if self._has_clock:
             clocks = self.left(0), self.left(1)
             clock = clocks[viewer] if viewer is not None and viewer in self.deciders else None
         offer = None if self.offer is None else self.offer.player
@@ -114,7 +114,7 @@ class Views(Referee):
 
     def remaining(self, player: int) -> float | None:
         """Seconds left for a player's choice; None where no clock runs."""
-        if not self.time_control or player not in self.deciders:
+        if not self._has_clock or player not in self.deciders:
             return None
         now = self._at()
         return None if now is None else self.clocks.remaining(player, now)

@@ -104,8 +104,32 @@ def test_undo_does_not_give_time_back() -> None:
     match = timed("number-wars", clock, budget=60.0)
     clock.now = 10.0
     match.submit(0, "7")
+    clock.now = 25.0
     match.undo(0)
     assert match.remaining(0) == 50.0
+    assert match.clocks.left == [50.0, 45.0], "the other has thought as well"
+    assert match.stamps[-1].spent == ((1, 15.0),)
+    assert reloaded(match, clock).clocks.left == match.clocks.left
+
+
+def test_undoing_gives_no_time_to_think_for_nothing() -> None:
+    clock = Clock()
+    match = timed("number-clash", clock, budget=60.0, increment=5.0)
+    match.submit(0, "7")
+    match.submit(1, "8")
+    clock.now = 10.0
+    match.submit(0, "2")
+    clock.now = 30.0
+    match.undo(1)
+    assert match.stamps[-1].spent == ((0, 10.0), (1, 30.0))
+    assert match.clocks.left == [55.0, 35.0]
+
+
+def test_without_a_clock_nothing_is_stopped() -> None:
+    match = Match(load("digit-duel"), seed=1)
+    for act in (match.pause, match.resume):
+        with pytest.raises(IllegalMove, match="no clock"):
+            act()
 
 
 def test_time_is_up_at_the_deadline_itself() -> None:

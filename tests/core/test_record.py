@@ -140,7 +140,7 @@ def change(path: str, value: Any) -> Any:
         ("entries/0/spent", {"1": 10**400}, "entry 1: spent: expected seconds by player"),
         ("entries/0/spent", {"1": 1, "2": 1}, "entry 1: spent: no such time is charged here"),
         ("entries/1/spent", {"1": 1}, "entry 2: spent: no such time is charged here"),
-        ("entries/3/spent", {"1": 1}, "entry 4: spent: no such time is charged here"),
+        ("entries/7/spent", {"1": 1}, "entry 8: spent: no such time is charged here"),
         ("about", None, "about: expected an object"),
         ("more", 7, "unknown key 'more'"),
         ("begun", -1, "begun: expected seconds since 1970"),
