@@ -7,8 +7,8 @@ the same deadlines.
 >>> clocks.begin((0,), at=1000.0)
 >>> clocks.deadline(0), clocks.remaining(0, now=1025.0)
 (1030.0, 5.0)
->>> clocks.stop({0: 25.0})                       # the players go home ...
->>> clocks.start(0, at=90000.0)                  # ... and come back a day later
+>>> clocks.stop({0: 25.0})                       # a pause ...
+>>> clocks.start(0, at=90000.0)                  # ... of a day
 >>> clocks.remaining(0, now=90000.0)
 5.0
 """
@@ -99,6 +99,7 @@ class Clocks:
         return min(known) if known else None
 
     def remaining(self, player: int, now: float) -> float | None:
+        """Seconds left for this choice, never below 0; None without a limit."""
         allowed = self.allowed(player)
         return None if allowed is None else round(max(0.0, allowed - self.spent(player, now)), 3)
 

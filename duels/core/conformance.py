@@ -64,6 +64,7 @@ def check(game: AnyGame, matches: int = 20, seed: int = 0) -> Report:
 
 
 def play_randomly(game: AnyGame, seed: int, randomness: Random, turn_limit: int = 500) -> Match:
+    """A whole match in which both choose at random."""
     match = Match(game, seed, turn_limit=turn_limit)
     while match.result is None:
         for player in match.deciders:
@@ -73,6 +74,7 @@ def play_randomly(game: AnyGame, seed: int, randomness: Random, turn_limit: int 
 
 @lru_cache(maxsize=8)
 def all_moves(game: AnyGame) -> frozenset[Move]:
+    """The moves that a game lists, to look them up in."""
     return frozenset(game.moves())
 
 
@@ -88,6 +90,7 @@ NUMBERS = ("moves", "features", "encode")
 
 
 def check_state(game: AnyGame, state: tuple[object, ...]) -> None:
+    """A state is a plain value, odds add up, and every option can be typed and is listed."""
     turn = game.turn(state)
     copy = state_from_json(game, json.loads(json.dumps(state_to_json(state))))
     assert copy == state, "a state must survive JSON"

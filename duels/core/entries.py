@@ -13,6 +13,8 @@ from duels.core.game import Outcome, Pick, Result
 
 
 class Resign(NamedTuple):
+    """A player gave up."""
+
     player: int
 
 

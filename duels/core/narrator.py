@@ -72,6 +72,7 @@ def narrate_to(story: Story, eyes: Eyes, since: int = 0) -> Iterator[Passage]:
 
 
 def opening(story: Story, eyes: Eyes) -> Passage:
+    """The lines before the first turn."""
     viewer = eyes(None)
     seen = story.game.observe(story.state_after(-1), viewer)
     return Passage("opening", 0, viewer, story.game.opening(seen, viewer))
@@ -122,6 +123,7 @@ def status(story: Story, number: int, eyes: Eyes) -> Iterator[Passage]:
 
 
 def ending(story: Story, eyes: Eyes) -> Passage:
+    """The lines after the last turn of a match that is over."""
     assert story.result is not None
     viewer, number = eyes(None), len(story.events)
     seen = story.game.observe(story.state_after(number - 1), viewer)

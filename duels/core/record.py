@@ -100,6 +100,7 @@ def redacted(match: Match, viewer: int | None) -> Json:
 
 
 def dumps(match: Match) -> str:
+    """The text of a match's record."""
     return json.dumps(to_json(match), indent=1, ensure_ascii=False) + "\n"
 
 

@@ -82,6 +82,7 @@ class Referee:
 
     @property
     def state(self) -> Any:
+        """The game's state now. Holds everybody's secrets."""
         return self._timeline.now.state
 
     def state_before(self, number: int) -> Any:
@@ -89,6 +90,7 @@ class Referee:
         return self._timeline.before[number].state
 
     def state_after(self, number: int) -> Any:
+        """The state that an event led to; -1 for the start."""
         return self._timeline.after(number).state
 
     @property

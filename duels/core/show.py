@@ -46,14 +46,17 @@ class Line(str):
 
 
 def tone(line: str) -> str:
+    """The tone of a line; empty for a plain one."""
     return line.tone if isinstance(line, Line) else ""
 
 
 def heading(text: str) -> Line:
+    """A line that stands above others."""
     return Line(text, HEADING)
 
 
 def on_table(text: str) -> Line:
+    """A line that says what the drawn table shows too."""
     return Line(text, ON_TABLE)
 
 
@@ -166,6 +169,7 @@ Part = Meter | Tokens | Hand | Pile | Die | Sealed | Score
 
 
 def player_name(player: int) -> str:
+    """What a player is called, whoever it is."""
     return f"Player {player + 1}"
 
 
@@ -217,6 +221,7 @@ def belonging(player: int, viewer: int | None) -> str:
 
 
 def whose(player: int, viewer: int | None) -> str:
+    """The possessive of `who`."""
     return "Your" if player == viewer else who(player, viewer) + "'s"
 
 
@@ -254,6 +259,7 @@ def part_line(part: Part) -> str:
 
 
 def listed(items: Iterable[object], separator: str = ", ") -> str:
+    """Items in a row, as text."""
     return separator.join(str(item) for item in items)
 
 

@@ -48,6 +48,7 @@ class Timeline:
         self._draws: dict[int, int] = {}  # which chance outcome of the match a node is waiting for
 
     def append(self, entry: Entry, stamp: Stamp) -> None:
+        """Add an entry, and where it is part of a line of play take that step in the tree."""
         number = len(self.entries)
         self.before.append(self.now)
         self.entries.append(entry)
@@ -66,6 +67,7 @@ class Timeline:
         self.now = Moment(state, self.now.decisions + decisions, self.now.node)
 
     def go_back(self, undo: Undo, stamp: Stamp) -> None:
+        """Add an undo and be again where its target was about to happen."""
         self.append(undo, stamp)
         del self.live[bisect_left(self.live, undo.to) :]
         self.undone += 1
@@ -90,6 +92,7 @@ class Timeline:
         return tuple(reversed(found))
 
     def is_live(self, number: int) -> bool:
+        """Whether an entry is part of the line that stands."""
         at = bisect_left(self.live, number)
         return at < len(self.live) and self.live[at] == number
 

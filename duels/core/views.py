@@ -148,7 +148,7 @@ class Views(Referee):
 
 
 def _check(viewer: int | None) -> None:
-    """Nobody else is looking: games need not know what to hide from a viewer who does not exist."""
+    """Refuse a viewer who is none of the three: no game knows what to hide from one."""
     if viewer is not None and viewer not in (0, 1):
         raise IllegalMove(f"there is no viewer {quote(viewer)}; viewers are 0, 1 and None")
 

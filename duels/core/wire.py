@@ -165,6 +165,7 @@ def _seat_fields(kind: Any) -> set[str]:
 
 
 def dump_game(game: Game[Any, Any]) -> Json:
+    """Which game it is, with every option as text."""
     return {"type": "game", "slug": game.slug, "title": game.title, "options": game.settings()}
 
 

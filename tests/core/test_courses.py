@@ -14,12 +14,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from duels.core import record
+from duels.core.chance import draw
 from duels.core.clock import TimeControl
 from duels.core.errors import IllegalMove
 from duels.core.game import AnyGame, Chance, Decide, Event, Outcome, Pick
-from duels.core.match import Limit, Match
+from duels.core.match import Limit, Match, Pause, Resume, Undo
 from duels.core.narrator import narrate
 from duels.core.wire import dump, dump_view, load, load_view
+from duels.games import load as load_game
 from tests.variants import VARIANTS, name
 
 VIEWERS = (0, 1, None)
@@ -118,6 +120,36 @@ def test_a_store_gives_every_match_back_at_any_moment(game: AnyGame, seed: int) 
     assert again.events == match.events, "what follows from the seed is not lost with a store"
     whole = record.dumps(match)
     assert record.dumps(record.loads(whole, same_game(game))) == whole
+
+
+@pytest.mark.parametrize("slug", ["firewall-breach", "cipher-siege"])
+@settings(max_examples=40, deadline=None)
+@given(seed=st.integers(0, 10**6))
+def test_a_line_meets_the_same_chance_whichever_way_it_is_reached_again(
+    slug: str, seed: int
+) -> None:
+    """Each new line takes the next number; `line` is worked out here from the entries alone."""
+    match, clock, randomness = course(load_game(slug), seed)
+    for _ in range(60):
+        clock.tick()
+        step(match, randomness)
+        if randomness.random() < 0.3:
+            with suppress(IllegalMove):
+                match.undo(randomness.randrange(2))
+    line: list[tuple[int, Any]] = []
+    numbers: dict[Any, int] = {}
+    for number, entry in enumerate(match.events):
+        if isinstance(entry, Undo):
+            line = [(earlier, made) for earlier, made in line if earlier < entry.to]
+            continue
+        if isinstance(entry, Outcome):
+            turn = match.game.turn(match.state_before(number))
+            assert isinstance(turn, Chance)
+            n = numbers.setdefault(tuple(made for _, made in line), len(numbers) + 1)
+            assert entry.outcome == draw(seed, n, turn.odds)
+        if not isinstance(entry, Pause | Resume):
+            line.append((number, entry))
+    assert match.line == tuple(number for number, _ in line)
 
 
 def events_of(game: AnyGame, state: Any) -> list[Event]:
