@@ -144,8 +144,8 @@ def _picks(match: Match, solution: Solution, number: int) -> list[Graded]:
     entry = match.events[number]
     if isinstance(entry, Pick):
         picks = entry.moves
-    elif isinstance(entry, Timeout) and match.game.timeout_move is not None:
-        picks = ((entry.players[0], match.game.timeout_move),)
+    elif isinstance(entry, Timeout) and isinstance(lost := match.told(number, None), Pick):
+        picks = lost.moves
     else:
         return []
     graded = []
@@ -153,8 +153,8 @@ def _picks(match: Match, solution: Solution, number: int) -> list[Graded]:
         choice = solution.assess(match.view_before(number, player))
         usual = choice.random_regret
         if move == match.game.timeout_move:
-            lost = match.game.play(match.state_before(number), move)
-            choice = choice._replace(options={**choice.options, move: solution.value(lost)})
+            after = match.game.play(match.state_before(number), move)
+            choice = choice._replace(options={**choice.options, move: solution.value(after)})
         graded.append(_graded(number + 1, choice, move, usual))
     return graded
 

@@ -9,7 +9,26 @@ from duels.analysis.report import better, notes, seats, shown, sums, visible
 from duels.core.show import player_name
 
 WIDTH, HEIGHT = 800, 200
-LEFT, RIGHT, TOP, BOTTOM = 40, 20, 10, 30  # margins of the graph
+LEFT, RIGHT, TOP, BOTTOM = 56, 20, 22, 22  # margins of the graph
+
+# Light or dark as the reader has it; on a narrow screen the table scrolls, not the page, and the
+# graph, which shrinks as a whole, has larger numbers.
+STYLE = """\
+:root { color-scheme: light dark; --text: #222; --back: #fff; --line: #ddd; --curve: #4c78a8;
+  --slip: #7a6000; --mistake: #a85400; --blunder: #b00020; }
+@media (prefers-color-scheme: dark) { :root { --text: #ddd; --back: #181a1b; --line: #444;
+  --curve: #7fb0e0; --slip: #e0c050; --mistake: #f0a050; --blunder: #ff7b85; } }
+body { font: 16px/1.5 system-ui, sans-serif; max-width: 52rem; margin: 2rem auto; padding: 0 1rem;
+  color: var(--text); background: var(--back); overflow-wrap: anywhere; }
+.wide { overflow-x: auto; }
+table { border-collapse: collapse; width: 100%; overflow-wrap: normal; }
+th, td { text-align: left; padding: .3rem .6rem; border-bottom: 1px solid var(--line);
+  white-space: nowrap; }
+.slip td:nth-child(7) { color: var(--slip); } .mistake td:nth-child(7) { color: var(--mistake); }
+.blunder td:nth-child(7), .missed td:nth-child(7) { color: var(--blunder); font-weight: bold; }
+svg { width: 100%; height: auto; } .grid { stroke: var(--line); } .curve { stroke: var(--curve); }
+svg text { font-size: 14px; fill: var(--text); }
+@media (max-width: 30rem) { svg text { font-size: 28px; } .curve { stroke-width: 5; } }"""
 
 
 def page(analysis: Analysis) -> str:
@@ -24,23 +43,18 @@ def page(analysis: Analysis) -> str:
 <html lang="en"><head><meta charset="utf-8"><title>{title}: analysis</title>
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <style>
-body {{ font: 16px/1.5 system-ui, sans-serif; max-width: 52rem; margin: 2rem auto; padding: 0 1rem;
-  color: #222; background: #fff; }}
-table {{ border-collapse: collapse; width: 100%; }}
-th, td {{ text-align: left; padding: .3rem .6rem; border-bottom: 1px solid #ddd; }}
-.slip td:nth-child(7) {{ color: #8a6d00; }} .mistake td:nth-child(7) {{ color: #b35900; }}
-.blunder td:nth-child(7), .missed td:nth-child(7) {{ color: #b00020; font-weight: bold; }}
-svg {{ width: 100%; height: auto; }}
+{STYLE}
 </style></head><body>
 <h1>{title}</h1>
 <p>{_safe(seats(analysis))}. {ended}</p>
 <h2>Player 1's expected score</h2>
 {graph(analysis)}
 <h2>Moves</h2>
+<div class="wide" role="region" aria-label="Moves" tabindex="0">
 <table><thead><tr><th>entry</th><th>player</th><th>move</th><th>before</th><th>after</th>
 <th>regret</th><th>verdict</th><th>better</th></tr></thead><tbody>
 {rows}
-</tbody></table>
+</tbody></table></div>
 <h2>Luck and skill</h2>
 {sentences}
 </body></html>
@@ -71,15 +85,15 @@ def graph(analysis: Analysis) -> str:
         x = LEFT + (WIDTH - LEFT - RIGHT) * number / count
         pieces[-1].append(f"{x:.1f},{_height(1 - float(value)):.1f}")
     curves = "".join(
-        f'<polyline points="{" ".join(points)}" fill="none" stroke="#4c78a8" stroke-width="2.5" '
-        'stroke-linecap="round"/>'
+        f'<polyline points="{" ".join(points)}" fill="none" class="curve" '
+        'stroke-width="2.5" stroke-linecap="round"/>'
         for points in pieces
         if points
     )
     lines = "".join(
         f'<line x1="{LEFT}" x2="{WIDTH - RIGHT}" y1="{_height(part)}" y2="{_height(part)}" '
-        f'stroke="#ddd"/><text x="{LEFT - 8}" y="{_height(part) + 5}" text-anchor="end" '
-        f'font-size="12">{1 - part}</text>'
+        f'class="grid"/><text x="{LEFT - 8}" y="{_height(part) + 5}" text-anchor="end">'
+        f"{1 - part}</text>"
         for part in (0, 0.5, 1)
     )
     return (

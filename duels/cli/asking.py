@@ -10,7 +10,8 @@ from duels.cli.keyboard import TimeUp
 from duels.cli.terminal import Terminal
 from duels.core.errors import DuelsError, IllegalMove, MalformedMove
 from duels.core.match import Match
-from duels.core.show import Shared, Step, expected, player_name, read_move
+from duels.core.reading import expected, read_move
+from duels.core.show import Shared, Step, player_name
 from duels.core.views import table_of
 
 HINT_ITERATIONS = 300  # of a search: an answer in a moment

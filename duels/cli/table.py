@@ -13,7 +13,7 @@ from duels.core.game import Decide, Outcome, Pick
 from duels.core.match import Match
 from duels.core.player import Player, answer
 from duels.core.show import ON_TABLE, Lines, Shared, listed, player_name, tone
-from duels.core.views import table_of
+from duels.core.views import inform, table_of
 from duels.players import BUILT_IN, HUMAN, make
 
 
@@ -27,6 +27,7 @@ class Table:
         self.humans = [player for player in (0, 1) if match.players[player] == HUMAN]
         self._computers: dict[int, Player] = {}  # made when first needed: the prompt does not wait
         self._asker = Asker(match, terminal, keeper, self.humans, self._cover)
+        self._informed = [0, 0]  # events each computer was told
         together = len(self.humans) == 2 and terminal.interactive
         self._hands_over = together and match.game.private and secrets
         self._told = 0  # events already told
@@ -72,6 +73,8 @@ class Table:
         if self.terminal.drawing and self.humans and match.result.by == "rules":
             self._say([""])
             self._draw(self.eyes(None))
+        for player in self._computers:
+            self._inform(player)
         self._say(narrator.ending(match, self.eyes).lines)
         if self.terminal.interactive and self.humans:
             from duels.analysis import summary
@@ -124,11 +127,16 @@ class Table:
         if alone:
             self.terminal.pace()
         match.start_clock(player)
+        self._inform(player)
         moment = len(match.events)
         move = answer(self._computers[player], match.view(player))
         if self.humans:  # it has budgeted; a slow machine is not held against it
             match.start_clock(player)
         match.submit(player, move, at=moment)
+
+    def _inform(self, player: int) -> None:
+        told = self._informed[player]
+        self._informed[player] = inform(self._computers[player], self.match, player, told)
 
     # Telling
 

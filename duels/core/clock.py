@@ -7,8 +7,8 @@ the same deadlines.
 >>> clocks.begin((0,), at=1000.0)
 >>> clocks.deadline(0), clocks.remaining(0, now=1025.0)
 (1030.0, 5.0)
->>> clocks.stop({0: 25.0})                       # the players go home ...
->>> clocks.start(0, at=90000.0)                  # ... and come back a day later
+>>> clocks.stop({0: 25.0})                       # a pause ...
+>>> clocks.start(0, at=90000.0)                  # ... of a day
 >>> clocks.remaining(0, now=90000.0)
 5.0
 """
@@ -17,7 +17,6 @@ the same deadlines.
 # again, which is felt at start-up.
 
 from collections.abc import Iterable, Mapping
-from math import isfinite
 from typing import NamedTuple
 
 from duels.core.errors import OptionError, quote
@@ -48,9 +47,9 @@ class TimeControl(NamedTuple):
 
 def is_seconds(value: object, above: float | None = None) -> bool:
     """Whether a value is a sensible number of seconds, from 0 up or above a bound."""
-    if type(value) not in (int, float) or not isfinite(value):  # type: ignore[arg-type]
-        return False
-    return (value >= 0 if above is None else value > above) and value < LONGEST  # type: ignore[operator]
+    if type(value) not in (int, float) or not 0 <= value < LONGEST:  # type: ignore[operator]
+        return False  # what is not a number compares false
+    return above is None or value > above  # type: ignore[operator]
 
 
 class Clocks:
@@ -79,6 +78,11 @@ class Clocks:
         }
         self._since = {}
 
+    def resume(self, at: float | None) -> None:
+        """Let the clocks that wait run from now on."""
+        if at is not None:
+            self._since = dict.fromkeys(self._spent, at) | self._since
+
     def end(self) -> None:
         """Nobody chooses any more."""
         self._since, self._spent = {}, {}
@@ -86,7 +90,8 @@ class Clocks:
     def spent(self, player: int, now: float) -> float:
         """Seconds spent in this choice."""
         before = self._spent.get(player, 0.0)
-        return before + max(0.0, now - self._since.get(player, now))
+        # To the millisecond, as times are kept: what is left when time is up is 0 and not 1e-7.
+        return round(before + max(0.0, now - self._since.get(player, now)), 3)
 
     def allowed(self, player: int) -> float | None:
         """Seconds for this choice as a whole."""
@@ -94,8 +99,9 @@ class Clocks:
         return min(known) if known else None
 
     def remaining(self, player: int, now: float) -> float | None:
+        """Seconds left for this choice, never below 0; None without a limit."""
         allowed = self.allowed(player)
-        return None if allowed is None else max(0.0, allowed - self.spent(player, now))
+        return None if allowed is None else round(max(0.0, allowed - self.spent(player, now)), 3)
 
     def deadline(self, player: int) -> float | None:
         """When time is up, as an absolute time; None without a limit and while the clock waits."""
@@ -104,9 +110,9 @@ class Clocks:
             return None
         return self._since[player] + allowed - self._spent[player]
 
-    def charge(self, player: int, seconds: float, *, late: bool = False) -> None:
-        """A choice was made, or missed."""
+    def charge(self, player: int, seconds: float, *, chosen: bool = True) -> None:
+        """Take the time of a choice off a budget; the increment is for a choice that was made."""
         left = self.left[player]
         if left is not None:
-            bonus = 0.0 if late else self.control.increment
+            bonus = self.control.increment if chosen else 0.0
             self.left[player] = round(max(0.0, left - seconds) + bonus, 3)

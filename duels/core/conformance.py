@@ -28,8 +28,9 @@ from duels.core.game import (
 )
 from duels.core.match import Match
 from duels.core.narrator import narrate
+from duels.core.reading import read_move
 from duels.core.record import dumps, loads, redacted
-from duels.core.show import Hand, Part, Tokens, Tree, read_move
+from duels.core.show import Hand, Part, Tokens, Tree
 from duels.core.views import choice_of, table_of
 from duels.core.wire import dump, dump_view, load_view
 from duels.core.wire import load as load_wire
@@ -64,6 +65,7 @@ def check(game: AnyGame, matches: int = 20, seed: int = 0) -> Report:
 
 
 def play_randomly(game: AnyGame, seed: int, randomness: Random, turn_limit: int = 500) -> Match:
+    """A whole match in which both choose at random."""
     match = Match(game, seed, turn_limit=turn_limit)
     while match.result is None:
         for player in match.deciders:
@@ -73,6 +75,7 @@ def play_randomly(game: AnyGame, seed: int, randomness: Random, turn_limit: int 
 
 @lru_cache(maxsize=8)
 def all_moves(game: AnyGame) -> frozenset[Move]:
+    """The moves that a game lists, to look them up in."""
     return frozenset(game.moves())
 
 
@@ -88,6 +91,7 @@ NUMBERS = ("moves", "features", "encode")
 
 
 def check_state(game: AnyGame, state: tuple[object, ...]) -> None:
+    """A state is a plain value, odds add up, and every option can be typed and is listed."""
     turn = game.turn(state)
     copy = state_from_json(game, json.loads(json.dumps(state_to_json(state))))
     assert copy == state, "a state must survive JSON"
@@ -158,9 +162,11 @@ def check_wire(match: Match, randomness: Random) -> None:
         views = [match.view_before(number, viewer) for number in numbers]
         for view in [*views, match.view(viewer)]:
             sent = json.loads(json.dumps(dump_view(view)))
-            assert load_view(sent, same_game) == view, "a view must survive JSON"
-            assert load_wire(sent["choice"]) == choice_of(view)
+            again = load_view(sent, same_game)
+            assert again == view, "a view must survive JSON"
+            assert load_wire(sent["choice"]) == choice_of(view) == choice_of(again)
             table = table_of(view)
+            assert table == table_of(again), "a client draws another table"
             assert all(isinstance(part, Part) for part in table)
             assert load_wire(sent["table"]) == tuple(table), "a table must survive JSON"
             assert len({part["id"] for part in sent["table"]}) == len(table)

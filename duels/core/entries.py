@@ -13,6 +13,8 @@ from duels.core.game import Outcome, Pick, Result
 
 
 class Resign(NamedTuple):
+    """A player gave up."""
+
     player: int
 
 
@@ -43,10 +45,14 @@ class Undo(NamedTuple):
 
 
 class Pause(NamedTuple):
-    """The clocks stopped here, to go on when somebody starts them again."""
+    """The clocks stopped here."""
 
 
-Entry = Pick | Outcome | Resign | Timeout | Forfeit | Limit | Undo | Pause
+class Resume(NamedTuple):
+    """The clocks run again from here on."""
+
+
+Entry = Pick | Outcome | Resign | Timeout | Forfeit | Limit | Undo | Pause | Resume
 
 
 class Stamp(NamedTuple):

@@ -46,8 +46,13 @@ def quote(text: object) -> str:
 
     >>> quote("seven\\x1b[2J")
     "'seven\\\\x1b[2J'"
+    >>> quote(10**5000)
+    '<int too large to show>'
     """
-    shown = repr(text)
+    try:
+        shown = repr(text)
+    except (ValueError, RecursionError):  # too many digits, or too deep
+        return f"<{type(text).__name__} too large to show>"
     return shown if len(shown) <= 42 else shown[:40] + "…" + shown[0]
 
 

@@ -164,9 +164,11 @@ class Game(Generic[S, O]):
     # The rules: every game says these.
 
     def start(self) -> S:
+        """The state before anything has happened."""
         raise NotImplementedError
 
     def turn(self, state: S) -> Decide | Chance | Over:
+        """What must happen in a state: somebody chooses, chance acts, or the game is over."""
         raise NotImplementedError
 
     def play(self, state: S, *picks: Move) -> S:
@@ -187,7 +189,7 @@ class Game(Generic[S, O]):
         """
         return event
 
-    # For opponents that look no further than their nose.
+    # For opponents that look one move ahead.
 
     def gain(self, seen: O, player: int, move: Move) -> float:
         """The immediate expected gain of a move, as its player can know it; infinite if it wins."""

@@ -26,6 +26,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from duels.core.chance import new_seed
+from duels.core.clock import is_seconds
 from duels.core.entries import (
     Entry,
     Forfeit,
@@ -33,6 +34,7 @@ from duels.core.entries import (
     Logged,
     Pause,
     Resign,
+    Resume,
     Timeout,
     Undo,
 )
@@ -43,7 +45,7 @@ from duels.core.show import listed, player_name
 from duels.core.views import Views
 
 __all__ = [
-    "TURN_LIMIT", "Entry", "Forfeit", "Limit", "Logged", "Match", "Pause", "Resign",
+    "TURN_LIMIT", "Entry", "Forfeit", "Limit", "Logged", "Match", "Pause", "Resign", "Resume",
     "Timeout", "Undo",
 ]  # fmt: skip
 
@@ -61,7 +63,8 @@ class Match(Views):
     def submit(self, player: int, move: Move, at: int | None = None) -> None:
         """A player's pick. Refused with a reason, changing nothing, if it is not an option.
 
-        With `at`, the `moment` of the view it answers, a pick meant for another moment is refused.
+        With `at`, the `moment` of the view it answers, a pick meant for another moment is refused;
+        so it is wherever `at` can be given. A pick that comes too late is running out of time.
         """
         self._current(at)
         self._awaited(player)
@@ -73,10 +76,10 @@ class Match(Views):
         if move not in options:
             shown = listed(options) if len(options) <= 20 else f"{len(options)} others"
             raise IllegalMove(f"{quote(move)} is not an option; the options are {shown}")
-        self._sealed[player] = move, self._spent(player)
-        self._resolve()
+        self._seal(player, move, self._spent(player))
 
     def resign(self, player: int, at: int | None = None) -> None:
+        """Give up, whoever's choice it is: the other player has won."""
         self._current(at)
         self._in_play(player)
         self._append(Resign(player))
@@ -96,17 +99,25 @@ class Match(Views):
         who = "Both players forfeit" if len(lost) == 2 else f"{player_name(lost[0])} forfeits"
         self._end(None if len(lost) == 2 else 1 - lost[0], "forfeit", f"{who}: {why}.")
 
-    def undo(self, player: int) -> None:
+    def undo(self, player: int, at: int | None = None) -> None:
         """Take back a player's last pick and all that followed. The same line meets the same
-        chance again; another line meets new chance."""
-        self._undo(self._undoing(player))
+        chance again; another line meets new chance.
 
-    def offer_undo(self, player: int) -> None:
-        """Ask the other player to let one's last pick be taken back."""
+        A turn lost on time is no pick, and goes only with a pick before it. Time that was spent is
+        not given back, and what was spent in the choice that is open is charged.
+        """
+        self._current(at)
+        self._undo(self._undoing(player), self._open_times())
+
+    def offer_undo(self, player: int, at: int | None = None) -> None:
+        """Ask the other player to let one's last pick be taken back. The next event ends it."""
+        self._current(at)
         self.offer = self._undoing(player)
 
-    def accept_undo(self, player: int) -> None:
-        self._undo(self._offered_to(player))
+    def accept_undo(self, player: int, at: int | None = None) -> None:
+        """Take back what the other player asked to take back."""
+        self._current(at)
+        self._undo(self._offered_to(player), self._open_times())
 
     def decline_undo(self, player: int) -> None:
         """Refuse the other player's offer, or withdraw one's own."""
@@ -115,40 +126,70 @@ class Match(Views):
             raise IllegalMove("no undo is offered")
         self.offer = None
 
-    # The clock. The owner of the match asks whether someone is late.
+    # The clock. The owner of the match asks who is late (`late_players`) and calls `time_out`.
 
     def start_clock(self, player: int) -> None:
-        """Count a player's time from now on, where something other than play held it up."""
+        """Count a player's time from now on, where something other than play held it up.
+
+        No record tells of it: whoever loads the match finds the clock running since the last event.
+        """
         if (at := self._at()) is not None:
             self.clocks.start(player, at)
 
     def pause(self) -> None:
-        """Stop all clocks until they are started again, keeping what was spent."""
+        """Stop all clocks until they run again, keeping what was spent."""
         self._in_play()
         self.enact(Pause(), tuple((player, self._spent(player)) for player in self.deciders))
 
+    def resume(self) -> None:
+        """Let the clocks that a pause stopped run on from now."""
+        self.enact(Resume())
+
     def time_out(self, player: int) -> None:
-        """A player has run out of time. In a sealed choice the other's pick is waited for."""
+        """A player has run out of time. In a sealed choice the other's pick is waited for.
+
+        No more is charged than the player had, however late the owner of the match comes to it.
+        """
         self._awaited(player)
         self._timed()
-        self._sealed[player] = None, self._spent(player)
-        self._resolve()
+        spent, allowed = self._spent(player), self.clocks.allowed(player)
+        self._seal(player, None, spent if allowed is None else float(min(spent, allowed)))
 
     # For whoever keeps a match: what is in no record yet.
 
-    def pending(self) -> dict[int, tuple[Move | None, float]]:
-        """Sealed picks that wait for the other, with the time spent on each. To be kept secret."""
-        return dict(self._sealed)
+    def pending(self) -> dict[str, Any]:
+        """Sealed picks that wait for the other, with the time spent on each, as JSON values.
 
-    def restore(self, pending: Mapping[int, tuple[Move | None, float]]) -> None:
-        """Put pending picks back into a match that was loaded again."""
-        for player, (move, spent) in pending.items():
+        To be kept secret, and anew whenever a pick is sealed.
+        """
+        picks = {str(player + 1): list(pick) for player, pick in self._sealed.items()}
+        return {"moment": self._choice_began(), "picks": picks}
+
+    def restore(self, pending: Mapping[str, Any]) -> None:
+        """Put what was pending back into a match that was loaded again.
+
+        Nothing happens if the choice it was meant for is no longer open.
+        """
+        try:
+            moment, kept = pending["moment"], pending["picks"]
+            picks = [(int(player) - 1, move, spent) for player, (move, spent) in kept.items()]
+        except (KeyError, TypeError, ValueError, AttributeError):
+            raise IllegalMove(f"{quote(pending)} is not what was pending") from None
+        for player, move, spent in picks if moment == self._choice_began() else ():
             self._awaited(player)
             assert isinstance(self.turn, Decide)
             if move is not None and move not in self.turn.options[player]:
                 raise IllegalMove(f"{quote(move)} is not an option")
-            self._sealed[player] = move, float(spent)
-        self._resolve()
+            if not is_seconds(spent):
+                raise IllegalMove(f"{quote(spent)} is no time to have spent")
+            self._seal(player, move, float(spent))
+
+    def _choice_began(self) -> int:
+        """The moment at which the present choice began; pauses since then do not count."""
+        number = len(self.events)
+        while number and isinstance(self.events[number - 1], Pause | Resume):
+            number -= 1
+        return number
 
     # Following a record.
 
@@ -174,11 +215,17 @@ class Match(Views):
             case Forfeit(players, why):
                 self.forfeit(players, why)
             case Undo():
-                self._undo(entry)
+                self._undo(entry, spent)
             case Pause():
                 self._in_play()
+                self._timed()
                 self.clocks.stop(dict(spent))
                 self._append(entry, spent)
+            case Resume():
+                self._in_play()
+                self._timed()
+                self._append(entry)
+                self.clocks.resume(self.stamps[-1].at)
             case Outcome(outcome):
                 if self.result is not None or not isinstance(self.turn, Chance):
                     raise IllegalMove("nothing is left to chance here")

@@ -20,7 +20,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from duels.core.entries import Entry, Limit, Pause, Undo
+from duels.core.entries import Entry, Limit, Pause, Resume, Undo
 from duels.core.game import AnyGame, Decide, Event, History, Outcome, Pick, Result
 from duels.core.show import Lines, player_name
 
@@ -55,23 +55,24 @@ if TYPE_CHECKING:  # making a Protocol takes longer than the rest of this module
 
 
 def narrate(story: Story, viewer: int | None, since: int = 0) -> Iterator[Passage]:
-    """What one viewer reads from event `since` on."""
+    """What one viewer reads from event `since` on; the ending has the number after the last."""
     return narrate_to(story, lambda player: viewer, since)
 
 
 def narrate_to(story: Story, eyes: Eyes, since: int = 0) -> Iterator[Passage]:
     """The same, where who reads depends on whose move it is: at a shared keyboard."""
-    if since == 0:
+    if since <= 0:
         yield opening(story, eyes)
         yield from status(story, 0, eyes)
-    for number in range(since, len(story.events)):
+    for number in range(max(0, since), len(story.events)):
         yield tell(story, number, eyes)
         yield from status(story, number + 1, eyes)
-    if story.result is not None:
+    if story.result is not None and since <= len(story.events):
         yield ending(story, eyes)
 
 
 def opening(story: Story, eyes: Eyes) -> Passage:
+    """The lines before the first turn."""
     viewer = eyes(None)
     seen = story.game.observe(story.state_after(-1), viewer)
     return Passage("opening", 0, viewer, story.game.opening(seen, viewer))
@@ -91,6 +92,8 @@ def tell(story: Story, number: int, eyes: Eyes) -> Passage:
         lines = [f"({who} back a move.)"]
     elif isinstance(entry, Pause):
         lines = ["(The clocks were stopped.)"]
+    elif isinstance(entry, Resume):
+        lines = ["(The clocks run again.)"]
     return Passage("event", number, viewer, lines)
 
 
@@ -120,6 +123,7 @@ def status(story: Story, number: int, eyes: Eyes) -> Iterator[Passage]:
 
 
 def ending(story: Story, eyes: Eyes) -> Passage:
+    """The lines after the last turn of a match that is over."""
     assert story.result is not None
     viewer, number = eyes(None), len(story.events)
     seen = story.game.observe(story.state_after(number - 1), viewer)

@@ -39,9 +39,11 @@ class Option(Generic[T]):
         return self
 
     def read(self, value: object) -> T:
+        """The value that a value or its text stands for; anything else is an `OptionError`."""
         raise NotImplementedError
 
     def show(self, value: Any) -> str:
+        """The text that `read` takes for this value."""
         return str(value)
 
     def told(self, value: Any) -> str:
@@ -49,6 +51,7 @@ class Option(Generic[T]):
         return self.show(value)
 
     def refuse(self, value: object) -> OptionError:
+        """The error that says what was expected instead of a value."""
         return OptionError(f"{self.name} takes {self.expects}; got {quote(value)}")
 
 

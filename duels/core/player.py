@@ -17,6 +17,7 @@ A player gets what it may see, never the state, and returns one of its options.
 from collections.abc import Awaitable, Mapping
 from typing import Any, ClassVar, NamedTuple
 
+from duels.core.errors import MalformedMove, quote
 from duels.core.game import AnyGame, Event, Move, Result
 
 
@@ -32,12 +33,16 @@ class View(NamedTuple):
     moment: int = 0  # how many entries the record has; grows even when a move is taken back
     sealed: tuple[int, ...] = ()  # the players whose sealed picks are in
     result: Result | None = None
+    # Seconds each player has left: for the choice where one chooses, else of the budget.
+    clocks: tuple[float | None, float | None] = (None, None)
+    offer: int | None = None  # the player who asks the other to let a pick be taken back
 
 
 class Player:
     """Anything that can choose a move: a built-in opponent, another program, a language model.
 
-    `choose` may be a coroutine function; `answer` serves callers that cannot await.
+    `choose` may be a coroutine function; `answer` serves callers that cannot await. Whoever runs
+    the match keeps its players informed with `duels.core.views.inform`.
     """
 
     needs_solution: ClassVar[bool] = False  # plays only games that are solved
@@ -62,14 +67,17 @@ class Player:
 
 
 def answer(player: Player, view: View) -> Move:
-    """A player's move, waited for. Inside an event loop, await `answer_async` instead."""
+    """A player's move, waited for. Inside an event loop, await `answer_async` instead.
+
+    Whether it is one of the options is for the match to say; what is no text is refused here.
+    """
     move = player.choose(view)
     if isinstance(move, str):
         return move
     import asyncio
 
     async def awaited() -> Move:
-        return await move
+        return _text(await _awaitable(move))
 
     return asyncio.run(awaited())
 
@@ -84,7 +92,17 @@ async def answer_async(player: Player, view: View) -> Move:
 
     try:
         move = await asyncio.to_thread(player.choose, view)
-        return move if isinstance(move, str) else await move
+        return move if isinstance(move, str) else _text(await _awaitable(move))
     except asyncio.CancelledError:
         player.cancel()
         raise
+
+
+def _text(move: object) -> Move:
+    if not isinstance(move, str):
+        raise MalformedMove(f"a move is a text; got {quote(move)}")
+    return move
+
+
+def _awaitable(move: object) -> Awaitable[object]:
+    return move if isinstance(move, Awaitable) else _text(move)  # type: ignore[return-value]

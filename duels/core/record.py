@@ -43,6 +43,9 @@ KEYS = {
 }  # fmt: skip
 
 
+REROLLED = " (version 1 rolled anew after an undo; a record in which that happened is not read)"
+
+
 def header(match: Match) -> Json:
     """All that is known before the first event. Holds the seed: not for a player's eyes."""
     control = match.time_control
@@ -97,6 +100,7 @@ def redacted(match: Match, viewer: int | None) -> Json:
 
 
 def dumps(match: Match) -> str:
+    """The text of a match's record."""
     return json.dumps(to_json(match), indent=1, ensure_ascii=False) + "\n"
 
 
@@ -106,9 +110,14 @@ def loads(text: str, find: Find) -> Match:
     `find` makes a game of a slug and its options: `duels.games.load`.
     """
     try:
-        data = json.loads(text)
+        return _loaded(json.loads(text, object_pairs_hook=_once), find)
+    except RecordError:
+        raise
     except (ValueError, RecursionError) as error:
         raise RecordError(f"this is not a whole JSON file: {str(error)[:80]}") from None
+
+
+def _loaded(data: Any, find: Find) -> Match:
     if not isinstance(data, dict) or data.get("format") != FORMAT:
         raise RecordError(f'this is not a record: expected "format": "{FORMAT}"')
     version = data.get("version")
@@ -124,10 +133,18 @@ def loads(text: str, find: Find) -> Match:
         data = upgraded(data)
     for key in data.keys() - KEYS:
         raise RecordError(f"unknown key {quote(key)}; what a program adds belongs in 'about'")
+    for key in sorted(KEYS - data.keys()):
+        raise RecordError(f"{key}: missing")
     entries = data.get("entries")
     if not isinstance(entries, list):
         raise RecordError("entries: expected a list")
-    match = follow(data, entries, find)
+    try:
+        match = follow(data, entries, find)
+    except RecordError as error:
+        undone = any(isinstance(made, dict) and made.get("type") == "undo" for made in entries)
+        raise RecordError(f"{error}{REROLLED * (version == 1 and undone)}") from None
+    if len(match.events) > len(entries):
+        raise RecordError(f"entry {len(entries) + 1} is missing: the record stops short of it")
     if dump(match.result) != data.get("result"):
         raise RecordError(f"result: the entries do not lead to {quote(data.get('result'))}")
     return match
@@ -136,17 +153,27 @@ def loads(text: str, find: Find) -> Match:
 def follow(
     head: Json, entries: Sequence[Any], find: Find, now: Callable[[], float | None] = time.time
 ) -> Match:
-    """The match of a header and its entries, each checked against the rules and the seed."""
+    """The match of a header and its entries, each checked against the rules and the seed.
+
+    Outcomes that a store lost at the end follow from the seed, so they are there again. Clocks run
+    on from the last entry by the time that `now` gives: whoever's deadline has passed meanwhile is
+    late at once.
+    """
+    if head.get("version") != VERSION:
+        raise RecordError(f"expected a header of version {VERSION}; got {quote(head)}")
     # While it is followed, the match's time is the record's: first its beginning, then a time for
     # each entry as it is made.
-    times = iter([_time(head, "begun"), *(_time(values, "at") for values in entries)])
-    match = _begin(head, find, lambda: next(times, None))
+    known = [_time(head, "begun"), *(_time(values, "at") for values in entries)]
+    times = iter(known)
+    match = _begin(head, find, lambda: next(times, known[-1]))
     for number, values in enumerate(entries, 1):
         try:
-            wanted = load_entry(values)
+            wanted, spent, choosers = load_entry(values), _spent(values), match.deciders
             if len(match.events) < number:
-                match.enact(wanted, _spent(values))
+                match.enact(wanted, spent)
             made = match.events[number - 1]
+            if spent != match.stamps[number - 1].spent or {p for p, _ in spent} - set(choosers):
+                raise RecordError(f"spent: no such time is charged here; got {quote(spent)}")
         except DuelsError as error:
             raise RecordError(f"entry {number}: {error}") from None
         if isinstance(made, Outcome) and "by" not in values:
@@ -156,8 +183,6 @@ def follow(
                 f"entry {number}: the record says {quote(dump(wanted))}, "
                 f"the rules and the seed give {quote(dump(made))}"
             )
-    if len(match.events) > len(entries):
-        raise RecordError(f"entry {len(entries) + 1} is missing: the record stops short of it")
     match.clock = now
     return match
 
@@ -208,15 +233,22 @@ def _begin(data: Json, find: Find, now: Callable[[], float | None]) -> Match:
         raise RecordError("options: expected texts by name")
     if not isinstance(players, list) or [type(name) for name in players] != [str, str]:
         raise RecordError("players: expected two names")
-    if seed is not None and not (isinstance(seed, str) and seed.isascii() and seed.isdigit()):
-        raise RecordError("seed: expected digits in a text")
+    if seed is not None and not (
+        isinstance(seed, str) and seed.isascii() and seed.isdigit() and len(seed) < 310
+    ):
+        raise RecordError("seed: expected digits in a text, fewer than 310")
+    if not isinstance(name, str):
+        raise RecordError(f"id: expected printable text; got {quote(name)}")
     if clock is not None and not (isinstance(clock, dict) and clock.keys() == set(FIELDS)):
         raise RecordError(f"time: expected {', '.join(FIELDS)}, or null")
     if not isinstance(about, dict):
         raise RecordError("about: expected an object")
     try:
+        game = find(str(data.get("game")), **options)
+        if game.slug != data.get("game"):
+            raise RecordError(f"game: expected {quote(game.slug)}; got {quote(data.get('game'))}")
         return Match(
-            find(str(data.get("game")), **options),
+            game,
             None if seed is None else int(seed),
             players=(players[0], players[1]),
             turn_limit=data.get("turn_limit"),
@@ -237,6 +269,14 @@ def _time(values: Any, key: str) -> float | None:
     if at is not None and not (type(at) in (int, float) and 0 <= at < 1e12):
         raise RecordError(f"{key}: expected seconds since 1970 or null; got {quote(at)}")
     return at
+
+
+def _once(pairs: list[tuple[str, Any]]) -> Json:
+    """An object of JSON, in which a key stands once."""
+    data = dict(pairs)
+    if len(data) < len(pairs):
+        raise RecordError("a key stands twice in one object")
+    return data
 
 
 def _spent(values: Any) -> Spent:

@@ -24,7 +24,7 @@ def upgraded(old: Json) -> Json:
     limit, result, entries = old.get("time_limit"), old.get("result"), old.get("entries")
     data["time"] = None if limit is None else {"limit": limit, "budget": None, "increment": 0.0}
     data["id"] = str(old.get("checksum")).removeprefix("sha256:")[:32]
-    data["about"] = {}
+    data |= {"version": 2, "begun": None, "about": {}}
     if isinstance(result, dict):
         data["result"] = {"type": "result", **result}
     if isinstance(entries, list):

@@ -20,6 +20,7 @@ from duels.core.timeline import Timeline
 
 TURN_LIMIT = 500
 LONGEST_NAME = 200  # characters
+SEEDS = 2**1024  # all are below
 NO_CLOCK = TimeControl()
 
 Spent = tuple[tuple[int, float], ...]  # seconds by player
@@ -44,15 +45,21 @@ class Referee:
         self.game = game
         self.seed = _checked_seed(seed)
         self.players = _checked_names(players)
-        if type(turn_limit) is not int or turn_limit < 1:
-            raise OptionError(f"turn_limit: expected a number from 1 up; got {quote(turn_limit)}")
+        if type(turn_limit) is not int or not 1 <= turn_limit < 10**9:
+            raise OptionError(
+                f"turn_limit: expected a number from 1 to 999999999; got {quote(turn_limit)}"
+            )
         self.turn_limit = turn_limit
+        if time_limit is not None and time_control:
+            raise OptionError("time_limit is short for a time_control: expected one of them")
         self.time_control = time_control if time_limit is None else TimeControl(time_limit)
         self.time_control.check()
+        self._has_clock = bool(self.time_control)
         self.id = new_id() if id is None else plain("id", id, LONGEST_NAME)
         self.about = {} if about is None else _checked_about(about)
         self.result: Result | None = None
         self.turn: Decide | Chance | Over
+        self.deciders: tuple[int, ...] = ()  # the players whose pick is awaited; to be read only
         self.offer: Undo | None = None  # an undo that waits for the other player's word
         self.clocks = Clocks(self.time_control)
         self.clock = now
@@ -75,6 +82,7 @@ class Referee:
 
     @property
     def state(self) -> Any:
+        """The game's state now. Holds everybody's secrets."""
         return self._timeline.now.state
 
     def state_before(self, number: int) -> Any:
@@ -82,6 +90,7 @@ class Referee:
         return self._timeline.before[number].state
 
     def state_after(self, number: int) -> Any:
+        """The state that an event led to; -1 for the start."""
         return self._timeline.after(number).state
 
     @property
@@ -99,13 +108,6 @@ class Referee:
         )
 
     @property
-    def deciders(self) -> tuple[int, ...]:
-        """The players whose pick is awaited."""
-        if self.result is not None or not isinstance(self.turn, Decide):
-            return ()
-        return tuple(player for player in self.turn.options if player not in self._sealed)
-
-    @property
     def commitment(self) -> str | None:
         """What may be published of the seed before the end; None where it would give it away."""
         return None if self.seed is None else commitment(self.seed)
@@ -117,8 +119,9 @@ class Referee:
         return None if now is None else round(now, 3)
 
     def _spent(self, player: int) -> float:
-        now = self._at()
-        return 0.0 if now is None else round(self.clocks.spent(player, now), 3)
+        """Seconds a player has spent in this choice; none where no clock is set."""
+        now = self._at() if self._has_clock else None
+        return 0.0 if now is None else self.clocks.spent(player, now)
 
     def _choosers(self) -> str:
         return listed((player_name(player) for player in self.deciders), " and ") or "nobody"
@@ -145,8 +148,8 @@ class Referee:
             raise IllegalMove(f"it is not {player_name(player)}'s choice now")
 
     def _timed(self) -> None:
-        if not self.time_control:
-            raise IllegalMove("there is no time limit to run out")
+        if not self._has_clock:
+            raise IllegalMove("there is no time limit to run out, and no clock")
 
     def _append(self, entry: Entry, spent: Spent = ()) -> None:
         self._timeline.append(entry, Stamp(self._at(), spent))
@@ -154,12 +157,12 @@ class Referee:
 
     def _end(self, winner: int | None, by: str, reason: str) -> None:
         self.result = Result(winner, by, reason)
-        self._sealed = {}
+        self._sealed, self.deciders = {}, ()
         self.clocks.end()
 
     def _settle(self) -> None:
         """Let chance and the limits act until somebody must choose or the match is over."""
-        self._sealed = {}
+        self._sealed, self.deciders = {}, ()
         timeline = self._timeline
         while True:
             self.turn = self.game.turn(self.state)
@@ -179,8 +182,16 @@ class Referee:
             self._append(Limit(decisions))
             self._end(None, "limit", f"The turn limit of {self.turn_limit} is reached.")
             return
-        last = self.stamps[-1].at if self.stamps else self.begun
-        self.clocks.begin(self.turn.options, last)
+        self.deciders = tuple(self.turn.options)
+        if self._has_clock:
+            last = self.stamps[-1].at if self.stamps else self.begun
+            self.clocks.begin(self.deciders, last)
+
+    def _seal(self, player: int, move: Move | None, spent: float) -> None:
+        """Keep a pick, or None for running out of time, until every pick is in."""
+        self._sealed[player] = move, spent
+        self.deciders = tuple(other for other in self.deciders if other != player)
+        self._resolve()
 
     def _resolve(self) -> None:
         """Once every pick is in, play them; whoever was late pays for it."""
@@ -188,7 +199,7 @@ class Referee:
             return
         picks = sorted(self._sealed.items())
         spent = tuple((player, seconds) for player, (_, seconds) in picks)
-        spent = spent if self.time_control else ()
+        spent = spent if self._has_clock else ()
         late = tuple(player for player, (move, _) in picks if move is None)
         if late:
             self._run_out(late, spent)
@@ -205,7 +216,7 @@ class Referee:
 
     def _run_out(self, late: tuple[int, ...], spent: Spent) -> None:
         for player, seconds in spent:
-            self.clocks.charge(player, seconds, late=player in late)
+            self.clocks.charge(player, seconds, chosen=player not in late)
         self._append(Timeout(late), spent)
         if self.game.timeout_move is not None and self.clocks.left[late[0]] != 0.0:
             after = self.game.play(self.state, self.game.timeout_move)
@@ -229,19 +240,31 @@ class Referee:
             raise IllegalMove("no undo is offered")
         return self.offer
 
-    def _undo(self, entry: Undo) -> None:
+    def _open_times(self) -> Spent:
+        """What everybody has spent in the choice that is open, on picks that are sealed too."""
+        if not self._has_clock or not isinstance(self.turn, Decide):
+            return ()
+        sealed = {player: seconds for player, (_, seconds) in self._sealed.items()}
+        return tuple(
+            (player, sealed[player] if player in sealed else self._spent(player))
+            for player in sorted(self.turn.options)
+        )
+
+    def _undo(self, entry: Undo, spent: Spent) -> None:
         self._in_play(entry.player)
         target = self.events[entry.to] if self._timeline.is_live(entry.to) else None
         if not isinstance(target, Pick) or all(mover != entry.player for mover, _ in target.moves):
             raise IllegalMove(f"there is no pick of {player_name(entry.player)} to take back")
-        self._timeline.go_back(entry, Stamp(self._at()))
+        for player, seconds in spent:
+            self.clocks.charge(player, seconds, chosen=False)
+        self._timeline.go_back(entry, Stamp(self._at(), spent))
         self.offer = None
         self._settle()
 
 
 def _checked_seed(seed: int | None) -> int | None:
-    if seed is not None and (type(seed) is not int or seed < 0):
-        raise OptionError(f"seed: expected a whole number from 0 up; got {quote(seed)}")
+    if seed is not None and (type(seed) is not int or not 0 <= seed < SEEDS):
+        raise OptionError(f"seed: expected a whole number from 0 to 2**1024 - 1; got {quote(seed)}")
     return seed
 
 

@@ -16,8 +16,6 @@ for all games.
 from collections.abc import Callable, Iterable, Mapping
 from typing import NamedTuple
 
-from duels.core.errors import IllegalMove, MalformedMove, quote
-
 Lines = list[str]
 
 # The tones a line may have. A line of the last one says what the table shows too, so that a screen
@@ -46,14 +44,17 @@ class Line(str):
 
 
 def tone(line: str) -> str:
+    """The tone of a line; empty for a plain one."""
     return line.tone if isinstance(line, Line) else ""
 
 
 def heading(text: str) -> Line:
+    """A line that stands above others."""
     return Line(text, HEADING)
 
 
 def on_table(text: str) -> Line:
+    """A line that says what the drawn table shows too."""
     return Line(text, ON_TABLE)
 
 
@@ -166,6 +167,7 @@ Part = Meter | Tokens | Hand | Pile | Die | Sealed | Score
 
 
 def player_name(player: int) -> str:
+    """What a player is called, whoever it is."""
     return f"Player {player + 1}"
 
 
@@ -226,6 +228,16 @@ def addressed(text: str, viewer: int | None) -> str:
     return before + (said[0].lower() + said[1:] if before else said)
 
 
+def acts(player: int, viewer: int | None, verb: str) -> str:
+    """What a player does, where the rulebook names nobody; a viewer alone at a screen is "You".
+
+    >>> acts(0, None, "Draws"), acts(0, 0, "Draws")
+    ('Draws', 'You draw')
+    """
+    spoken = does(player, viewer, verb.lower())
+    return spoken if spoken.startswith("You") else verb
+
+
 def label(player: int, viewer: int | None) -> str:
     """The name before something of a player's: "Player 1 LP" or "Your LP"."""
     name = called(player, viewer)
@@ -239,6 +251,7 @@ def belonging(player: int, viewer: int | None) -> str:
 
 
 def whose(player: int, viewer: int | None) -> str:
+    """The possessive of `who`."""
     return "Your" if player == viewer else who(player, viewer) + "'s"
 
 
@@ -276,76 +289,5 @@ def part_line(part: Part) -> str:
 
 
 def listed(items: Iterable[object], separator: str = ", ") -> str:
+    """Items in a row, as text."""
     return separator.join(str(item) for item in items)
-
-
-def read_move(
-    ask: Callable[[str], Step | None], text: str, so_far: str = ""
-) -> tuple[str, Step | None]:
-    """Read typed words as answers to a game's steps, as generously as is safe.
-
-    Returns the move so far and the next step, None when the move is complete. Words may be
-    shortened while unambiguous; numbers never are, so that "1" cannot turn into "10".
-
-    >>> steps = {"": Step("Act:", ("attack", "bypass")), "attack": Step("With:", ("2", "3"), True)}
-    >>> read_move(steps.get, "A 3,2")
-    ('attack 2 3', None)
-    """
-    words = text.lower().replace(",", " ").split()
-    step = ask(so_far)
-    if not words:
-        raise MalformedMove(f"Nothing was typed. {expected(step)}")
-    while words:
-        if step is None:
-            raise MalformedMove(f"{quote(' '.join(words))} is too much after {quote(so_far)}.")
-        if step.many:
-            chosen = _some_of(step, words)
-            words = []
-        else:
-            chosen = [_one_of(step, words.pop(0))]
-        so_far = " ".join([so_far, *chosen]).strip()
-        step = ask(so_far)
-    return so_far, step
-
-
-def expected(step: Step | None) -> str:
-    """What a player may type, as a sentence."""
-    if step is None or not step.choices:
-        return ""
-    distinct = list(dict.fromkeys(step.choices))
-    return f"Choose {'some' if step.many else 'one'} of: {listed(distinct)}."
-
-
-def _one_of(step: Step, word: str) -> str:
-    if word.isascii() and word.isdigit():
-        word = word.lstrip("0") or "0"
-        fits = [choice for choice in step.choices if choice == word]
-    else:
-        fits = [choice for choice in step.choices if choice == word] or list(
-            dict.fromkeys(choice for choice in step.choices if choice.startswith(word))
-        )
-    if len(fits) > 1 and len(set(fits)) > 1:
-        raise MalformedMove(f"{quote(word)} could be {listed(fits, ' or ')}.")
-    if fits:
-        return fits[0]
-    known = [word] if word in step.refused else _begun(step.refused, word)
-    if len(known) == 1:
-        raise IllegalMove(f"{step.refused[known[0]]} {expected(step)}".strip())
-    raise MalformedMove(f"{quote(word)} is not possible. {expected(step)}".strip())
-
-
-def _begun(words: Iterable[str], start: str) -> list[str]:
-    return [] if start.isdigit() else [word for word in words if word.startswith(start)]
-
-
-def _some_of(step: Step, words: list[str]) -> list[str]:
-    left = list(step.choices)
-    chosen = []
-    for word in words:
-        choice = _one_of(step, word)
-        if choice not in left:
-            held = step.choices.count(choice)
-            raise IllegalMove(f"There {'is' if held == 1 else 'are'} only {held} of {choice}.")
-        left.remove(choice)
-        chosen.append(choice)
-    return sorted(chosen, key=step.choices.index)

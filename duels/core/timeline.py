@@ -21,7 +21,7 @@ and takes new numbers.
 from bisect import bisect_left
 from typing import Any, NamedTuple
 
-from duels.core.entries import Entry, Pause, Stamp, Undo
+from duels.core.entries import Entry, Pause, Resume, Stamp, Undo
 from duels.core.game import Pick
 
 
@@ -48,24 +48,26 @@ class Timeline:
         self._draws: dict[int, int] = {}  # which chance outcome of the match a node is waiting for
 
     def append(self, entry: Entry, stamp: Stamp) -> None:
+        """Add an entry, and where it is part of a line of play take that step in the tree."""
         number = len(self.entries)
         self.before.append(self.now)
         self.entries.append(entry)
         self.stamps.append(stamp)
-        if isinstance(entry, Undo | Pause):
+        if isinstance(entry, Undo | Pause | Resume):
             return
         self.live.append(number)
-        key = self.now.node, entry
-        if key not in self._children:
-            self._children[key] = len(self._parents)
-            self._parents.append((self.now.node, number))
-        self.now = self.now._replace(node=self._children[key])
+        state, decisions, parent = self.now
+        node = self._children.setdefault((parent, entry), len(self._parents))
+        if node == len(self._parents):
+            self._parents.append((parent, number))
+        self.now = Moment(state, decisions, node)
 
     def move_to(self, state: Any, decisions: int = 0) -> None:
         """The last entry led to this state."""
         self.now = Moment(state, self.now.decisions + decisions, self.now.node)
 
     def go_back(self, undo: Undo, stamp: Stamp) -> None:
+        """Add an undo and be again where its target was about to happen."""
         self.append(undo, stamp)
         del self.live[bisect_left(self.live, undo.to) :]
         self.undone += 1
@@ -90,6 +92,7 @@ class Timeline:
         return tuple(reversed(found))
 
     def is_live(self, number: int) -> bool:
+        """Whether an entry is part of the line that stands."""
         at = bisect_left(self.live, number)
         return at < len(self.live) and self.live[at] == number
 

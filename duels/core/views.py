@@ -15,8 +15,9 @@ from bisect import bisect_left
 from typing import Any
 
 from duels.core.entries import Entry, Logged, Timeout
-from duels.core.game import Decide, Event, History, Move, Outcome, Pick
-from duels.core.player import View
+from duels.core.errors import IllegalMove, quote
+from duels.core.game import Decide, Event, History, Move, Outcome, Pick, Result
+from duels.core.player import Player, View
 from duels.core.referee import Referee
 from duels.core.show import Part, Sealed, Tree, tree
 
@@ -31,20 +32,28 @@ class Views(Referee):
         super().__init__(*positional, **named)
 
     def view(self, viewer: int | None) -> View:
+        """All that a viewer may know now."""
+        _check(viewer)
         options: tuple[Move, ...] = ()
         if viewer in self.deciders and isinstance(self.turn, Decide):
             options = self.turn.options[viewer]
-        left = None if viewer is None else self.remaining(viewer)
         seen = self.game.observe(self.state, viewer)
-        sealed = tuple(sorted(self._sealed))
-        moment = len(self.events)
-        history = self.history(viewer)
+        sealed = tuple(sorted(self._sealed)) if self._sealed else ()
+        moment, history = len(self.events), self.history(viewer)
+        clock: float | None = None
+        clocks: tuple[float | None, float | None] = (None, None)
+        if self._has_clock:
+            clocks = self.left(0), self.left(1)
+            clock = clocks[viewer] if viewer is not None and viewer in self.deciders else None
+        offer = None if self.offer is None else self.offer.player
         return View(
-            self.game, viewer, seen, history, options, left, moment, sealed, self.result
+            self.game, viewer, seen, history, options, clock, moment, sealed, self.result, clocks,
+            offer,
         )  # fmt: skip
 
     def view_before(self, number: int, viewer: int | None) -> View:
         """What a viewer knew when an event was about to happen."""
+        _check(viewer)
         state = self.state_before(number)
         turn = self.game.turn(state)
         options: tuple[Move, ...] = ()
@@ -59,6 +68,7 @@ class Views(Referee):
 
         The result, once there is one, comes last, with a number of its own.
         """
+        _check(viewer)
         since, end = max(0, since), len(self.events)
         found = [
             Logged(n, self.redact(n, viewer), self.stamps[n].at) for n in range(since, end)
@@ -69,7 +79,9 @@ class Views(Referee):
 
     def redact(self, number: int, viewer: int | None) -> Entry:
         """One event as a viewer may know it."""
-        known = self._seen.setdefault(viewer, [])
+        if (known := self._seen.get(viewer)) is None:
+            _check(viewer)
+            known = self._seen[viewer] = []
         for n in range(len(known), number + 1):
             entry = self.events[n]
             if isinstance(entry, Pick | Outcome):
@@ -102,17 +114,26 @@ class Views(Referee):
 
     def remaining(self, player: int) -> float | None:
         """Seconds left for a player's choice; None where no clock runs."""
-        now = self._at()
-        if player not in self.deciders or now is None:
+        if not self._has_clock or player not in self.deciders:
             return None
-        return self.clocks.remaining(player, now)
+        now = self._at()
+        return None if now is None else self.clocks.remaining(player, now)
+
+    def left(self, player: int) -> float | None:
+        """Seconds a player has left: for the choice where one chooses, else of the budget."""
+        return self.remaining(player) if player in self.deciders else self.clocks.left[player]
 
     def deadline(self, player: int) -> float | None:
-        """When a player's time is up, in seconds since 1970."""
+        """When a player's time is up, in seconds since 1970; None where no clock runs."""
         return self.clocks.deadline(player) if player in self.deciders else None
 
     def late(self, player: int) -> bool:
+        """Whether a player's pick is awaited and the time for it is up."""
         return self.remaining(player) == 0.0
+
+    def late_players(self) -> tuple[int, ...]:
+        """Everybody who is late now; the match goes on when each of them is timed out."""
+        return tuple(player for player in self.deciders if self.late(player))
 
     def _cost_the_turn(self, number: int) -> bool:
         """Whether a timeout was a lost turn and not the end of the match."""
@@ -124,6 +145,12 @@ class Views(Referee):
         before, after = self.state_before(number), self.state_after(number)
         observe = self.game.observe
         return observe(before, viewer), self.told(number, viewer), observe(after, viewer)
+
+
+def _check(viewer: int | None) -> None:
+    """Refuse a viewer who is none of the three: no game knows what to hide from one."""
+    if viewer is not None and viewer not in (0, 1):
+        raise IllegalMove(f"there is no viewer {quote(viewer)}; viewers are 0, 1 and None")
 
 
 def table_of(view: View) -> list[Part]:
@@ -140,3 +167,28 @@ def choice_of(view: View) -> Tree | None:
     if player is None or not view.options:
         return None
     return tree(lambda so_far: view.game.ask(view.observation, player, so_far))
+
+
+def inform(player: Player, match: Views, seat: int, since: int = 0) -> int:
+    """Tell a player in a seat what happened from event `since` on, the end included, each once.
+
+    Returns where to go on: `since = inform(player, match, seat, since)` after every change.
+
+    >>> from duels.core import Match, Player
+    >>> class Told(Player):
+    ...     def on_event(self, number: int, entry: Any) -> None:
+    ...         print(number, entry)
+    >>> from duels.games import load
+    >>> match = Match(load("digit-duel"), seed=1)
+    >>> match.submit(0, "7")
+    >>> inform(Told(), match, seat=1)
+    0 Pick(moves=((0, '7'),))
+    1
+    """
+    for number, entry, _ in match.log(seat, since):
+        if isinstance(entry, Result):
+            player.on_end(entry)
+        else:
+            player.on_event(number, entry)
+        since = number + 1
+    return since

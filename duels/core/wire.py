@@ -15,8 +15,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from duels.core.entries import Entry, Forfeit, Limit, Logged, Pause, Resign, Timeout, Undo
-from duels.core.errors import RecordError, quote
+from duels.core.entries import Entry, Forfeit, Limit, Logged, Pause, Resign, Resume, Timeout, Undo
+from duels.core.errors import DuelsError, RecordError, quote
 from duels.core.game import AnyGame, Game, Outcome, Pick, Result
 from duels.core.narrator import Passage
 from duels.core.player import View
@@ -42,13 +42,16 @@ Find = Callable[..., AnyGame]  # makes a game of a slug and its options: `duels.
 
 TYPES: dict[str, Any] = {
     "pick": Pick, "chance": Outcome, "resign": Resign, "timeout": Timeout, "forfeit": Forfeit,
-    "limit": Limit, "undo": Undo, "pause": Pause, "result": Result,
+    "limit": Limit, "undo": Undo, "pause": Pause, "resume": Resume, "result": Result,
     "step": Step, "tree": Tree, "passage": Passage,
     "meter": Meter, "tokens": Tokens, "hand": Hand, "pile": Pile, "die": Die, "sealed": Sealed,
     "score": Score, "item": Item,
 }  # fmt: skip
 NAMES = {kind: name for name, kind in TYPES.items()}
 SEATS = ("owner", "player", "by", "winner", "viewer")  # fields that hold a player
+BY_WORD = ("after", "refused")  # fields whose keys are words of a game, "type" perhaps among them
+PLAIN = (str, int, float)  # bool is an int
+WRONG_SHAPE = (KeyError, TypeError, ValueError, AttributeError, RecursionError)
 
 
 def dump(value: Any) -> Any:
@@ -67,7 +70,9 @@ def dump(value: Any) -> Any:
         return [dump(item) for item in value]
     if isinstance(value, Mapping):
         return {key: dump(item) for key, item in value.items()}
-    return value
+    if value is None or isinstance(value, PLAIN):
+        return value
+    raise TypeError(f"the wire has no {type(value).__name__}: {quote(value)}")
 
 
 def _dump_field(key: str, value: Any) -> Any:
@@ -83,9 +88,20 @@ def _dump_field(key: str, value: Any) -> Any:
 
 
 def load(data: Any) -> Any:
-    """What `dump` wrote; not for views, which `load_view` reads, nor for strangers' records."""
+    """What `dump` wrote; views are read by `load_view`.
+
+    JSON of another shape is refused with a `RecordError`. The values in it are taken as they are:
+    they come from whoever runs the match, and only `load_entry` is for strangers' files.
+    """
+    try:
+        return _load(data)
+    except WRONG_SHAPE:
+        raise RecordError(f"{quote(data)} is nothing that the wire has") from None
+
+
+def _load(data: Any) -> Any:
     if isinstance(data, list):
-        return tuple(load(item) for item in data)
+        return tuple(_load(item) for item in data)
     if not isinstance(data, dict):
         return data
     name = data.get("type")
@@ -93,12 +109,14 @@ def load(data: Any) -> Any:
         return Line(data["text"], data["tone"]) if data["tone"] else data["text"]
     kind = TYPES.get(name or "")
     if kind is None:
-        return {key: load(item) for key, item in data.items()}
+        return {key: _load(item) for key, item in data.items()}
     made = kind(**{key: _load_field(key, data[key]) for key in kind._fields if key in data})
     return Logged(data["number"], made, data["at"]) if "number" in data and name in LOGGED else made
 
 
-LOGGED = ("pick", "chance", "resign", "timeout", "forfeit", "limit", "undo", "pause", "result")
+LOGGED = (
+    "pick", "chance", "resign", "timeout", "forfeit", "limit", "undo", "pause", "resume", "result",
+)  # fmt: skip
 
 
 def _load_field(key: str, value: Any) -> Any:
@@ -109,8 +127,10 @@ def _load_field(key: str, value: Any) -> Any:
     if key == "moves":
         return tuple((int(player) - 1, value[player]) for player in sorted(value))
     if key == "lines":
-        return [load(line) for line in value]
-    return load(value)
+        return [_load(line) for line in value]
+    if key in BY_WORD:
+        return {word: _load(item) for word, item in value.items()}
+    return _load(value)
 
 
 # What a game's own types hold goes by the names of their fields.
@@ -127,11 +147,12 @@ def dump_observation(game: AnyGame, seen: Any) -> Json:
 
 
 def load_observation(game: AnyGame, data: Json) -> Any:
+    """The observation that `dump_observation` wrote."""
     kind: Any = type(game.observe(game.start(), None))
     seats = _seat_fields(kind)
     return kind(
         **{
-            key: value - 1 if key in seats and value is not None else load(value)
+            key: value - 1 if key in seats and value is not None else _load(value)
             for key, value in data["fields"].items()
         }
     )
@@ -144,12 +165,16 @@ def _seat_fields(kind: Any) -> set[str]:
 
 
 def dump_game(game: Game[Any, Any]) -> Json:
+    """Which game it is, with every option as text."""
     return {"type": "game", "slug": game.slug, "title": game.title, "options": game.settings()}
 
 
-def dump_view(view: View) -> Json:
-    """All that a player or spectator may know, with the tree of the choice and the table."""
-    return {
+def dump_view(view: View, history: bool = True) -> Json:
+    """All that a player or spectator may know, with the tree of the choice and the table.
+
+    The history grows with the match and the rest does not: whoever follows the log leaves it out.
+    """
+    data = {
         "type": "view",
         "version": VERSION,
         "game": dump_game(view.game),
@@ -161,28 +186,44 @@ def dump_view(view: View) -> Json:
         "choice": dump(choice_of(view)),
         "table": dump_table(view),
         "clock": view.clock,
+        "clocks": list(view.clocks),
         "sealed": [player + 1 for player in view.sealed],
+        "offer": None if view.offer is None else view.offer + 1,
         "result": dump(view.result),
     }
+    if not history:
+        del data["history"]
+    return data
 
 
 def load_view(data: Json, find: Find) -> View:
-    """The view that was written. What is worked out from it, choice and table, is left out."""
-    if data.get("type") != "view" or data.get("version") != VERSION:
-        raise RecordError(f"expected a view of version {VERSION}; got {quote(data.get('version'))}")
-    game = find(data["game"]["slug"], **data["game"]["options"])
-    player = data["player"]
-    return View(
-        game,
-        None if player is None else player - 1,
-        load_observation(game, data["observation"]),
-        load(data["history"]),
-        tuple(data["options"]),
-        data["clock"],
-        data["moment"],
-        tuple(player - 1 for player in data["sealed"]),
-        load(data["result"]),
-    )
+    """The view that was written, under the same terms as `load`.
+
+    What is worked out from it, choice and table, is left out; a history that was left out is empty.
+    """
+    if not isinstance(data, dict) or data.get("type") != "view" or data.get("version") != VERSION:
+        got = data.get("version") if isinstance(data, dict) else data
+        raise RecordError(f"expected a view of version {VERSION}; got {quote(got)}")
+    try:
+        game = find(data["game"]["slug"], **data["game"]["options"])
+        player, offer, (one, two) = data["player"], data["offer"], data["clocks"]
+        return View(
+            game,
+            None if player is None else player - 1,
+            load_observation(game, data["observation"]),
+            _load(data.get("history", [])),
+            tuple(data["options"]),
+            data["clock"],
+            data["moment"],
+            tuple(player - 1 for player in data["sealed"]),
+            _load(data["result"]),
+            (one, two),
+            None if offer is None else offer - 1,
+        )
+    except DuelsError:
+        raise
+    except WRONG_SHAPE:
+        raise RecordError(f"{quote(data)} is not a view") from None
 
 
 def dump_table(view: View) -> list[Json]:
@@ -235,6 +276,8 @@ def _entry(values: object) -> Entry | None:
                 return Undo(_player(player), number)
             case {"type": "pause"}:
                 return Pause()
+            case {"type": "resume"}:
+                return Resume()
     except (KeyError, TypeError):
         pass
     return None

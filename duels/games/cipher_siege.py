@@ -26,6 +26,7 @@ from duels.core.show import (
     Part,
     Pile,
     Step,
+    acts,
     does,
     fortune,
     heading,
@@ -63,8 +64,7 @@ Rulings
       swap with an opponent who holds no card. Now: swap={swap}.
   C4. The bonus needs all the played cards to be different and consecutive, in any order and
       without wrap: {none} earn none.
-  C5. You may defend at your starting CI and gain nothing. CI may fall below zero and is shown as
-      it is.
+  C5. You may defend at your starting CI and gain nothing. CI below zero is shown as it is.
   C6. Open to all: both CIs, how many cards each hand and the deck hold, the discard pile.
       Secret: hands and draws.
   C7. No card in deck or discard pile: no draw, play on. With no card at all you pass. As cards
@@ -306,9 +306,8 @@ class CipherSiege(Game[State, Seen]):
 
     def status(self, seen: Seen, viewer: int | None, history: History = ()) -> Lines:
         if seen.phase == "swap":
-            asked = 1 - seen.mover
-            head = heading(f"=== {does(asked, viewer, 'gives')} a card ===")
-            return ["", head, on_table(f"Hand: {self._hand(seen, asked)}")]
+            head = heading(f"=== {does(1 - seen.mover, viewer, 'gives')} a card ===")
+            return ["", head, on_table(f"Hand: {self._hand(seen, 1 - seen.mover)}")]
         return self._heading(seen, viewer) if seen.phase == "draw" else []
 
     def _heading(self, seen: Seen, viewer: int | None) -> Lines:
@@ -316,11 +315,6 @@ class CipherSiege(Game[State, Seen]):
         head = heading(f"=== {label(mover, viewer)} Turn ===")
         hand = on_table(f"Hand: {self._hand(seen, mover)}")
         return ["", head, on_table(f"CI: {seen.ci[mover]}"), hand]
-
-    def _does(self, mover: int, viewer: int | None, verb: str) -> str:
-        """The book says what the mover does without a name; somebody alone is spoken to."""
-        spoken = does(mover, viewer, verb.lower())
-        return spoken if spoken.startswith("You") else verb
 
     def _hand(self, seen: Seen, player: int, drawn: str = "") -> str:
         """A hand in the open, or how many cards it has; a card just drawn stands last."""
@@ -359,10 +353,8 @@ class CipherSiege(Game[State, Seen]):
         if before.phase == "swap":
             return self._tell_exchange(before, event, after, viewer)
         if isinstance(event, Outcome):
-            draws = self._does(before.mover, viewer, "Draws")
-            drawn = (
-                f"{draws} a card" if event.outcome == HIDDEN else f"{draws} card: {event.outcome}"
-            )
+            what = "a card" if event.outcome == HIDDEN else f"card: {event.outcome}"
+            drawn = f"{acts(before.mover, viewer, 'Draws')} {what}"
             new = self._hand(before, before.mover, drawn=event.outcome)
             return [*self._heading(before, viewer), drawn, on_table(f"New Hand: {new}")]
         return self._tell_action(event, before, after, viewer)
@@ -372,7 +364,7 @@ class CipherSiege(Game[State, Seen]):
         target, word = 1 - mover, move.split()[0]
         lines: Lines = [] if viewer == mover else [f"Chooses action: {word.capitalize()}"]
         if word == "swap":
-            return lines or [f"{self._does(mover, viewer, 'Gives')} card: {cards_of(move)[0]}"]
+            return lines or [f"{acts(mover, viewer, 'Gives')} card: {cards_of(move)[0]}"]
         if word == "pass":
             return [*lines, "End of turn."]
         cards = cards_of(move)
@@ -386,16 +378,15 @@ class CipherSiege(Game[State, Seen]):
         else:
             change = f"{whose(mover, viewer)} CI restored to {after.ci[mover]}"
         lines += [fortune(change, mover, viewer)]
-        discards = self._does(mover, viewer, "Discards")
-        return [*lines, f"{discards} used cards: {listed(cards)}", "End of turn."]
+        lines += [f"{acts(mover, viewer, 'Discards')} used cards: {listed(cards)}"]
+        return [*lines, "End of turn."]
 
     def _tell_exchange(self, before: Seen, event: Event, after: Seen, viewer: int | None) -> Lines:
         if viewer is None:
             return ["End of turn."]
         taken = event.outcome if isinstance(event, Outcome) else event.moves[0][1].split()[0]
         if viewer == before.mover:
-            receives = self._does(viewer, viewer, "Receives")
-            return [f"{receives} card: {taken}", "End of turn."]
+            return [f"{acts(viewer, viewer, 'Receives')} card: {taken}", "End of turn."]
         got = sum(after.hand) - sum(before.hand) + int(taken)
         return [f"You give card: {taken}", f"You receive card: {got}", "End of turn."]
 

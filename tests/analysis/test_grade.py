@@ -8,12 +8,14 @@ import pytest
 
 from duels.analysis.grade import Analysis, grade
 from duels.core.chance import stream
+from duels.core.clock import TimeControl
 from duels.core.game import Outcome, Pick
 from duels.core.match import Match
 from duels.core.player import answer
 from duels.games import BUILT_IN, load
 from duels.players import make
 from duels.solve import solve
+from tests.core.test_courses import course, step
 
 EXACT = ("firewall-breach", "number-clash", "digit-duel", "number-wars")
 
@@ -135,6 +137,34 @@ def test_a_lost_turn_is_graded_and_a_resignation_is_not_luck() -> None:
     analysis = grade(match)
     assert [(move.move, move.regret) for move in analysis.moves] == [("timeout", 1)]
     assert analysis.luck(0) == 0
+
+
+def test_a_game_lost_on_time_is_no_lost_turn() -> None:
+    match = Match(load("number-wars", lp=20), seed=1, time_control=TimeControl(budget=30))
+    match.clock = lambda: match.begun + 40 if match.begun else None
+    match.submit(0, "10")
+    assert match.result is not None
+    assert match.result.by == "time"
+    analysis = grade(match)
+    assert analysis.moves == ()
+    assert analysis.final == analysis.start
+    assert analysis.hidden == analysis.luck(0) == 0
+
+
+@pytest.mark.parametrize("slug", EXACT)
+@pytest.mark.parametrize("first", [0, 1])
+def test_luck_and_regret_add_up_whatever_happens_in_a_match(slug: str, first: int) -> None:
+    """Undone moves, lost turns, pauses, resignations and forfeits included."""
+    for seed in range(25):
+        match, clock, randomness = course(load(slug, first=first), seed)
+        for _ in range(randomness.randrange(80)):
+            clock.tick()
+            step(match, randomness)
+        analysis = grade(match)
+        parts = analysis.start, analysis.luck(0), analysis.regret(1), analysis.regret(0)
+        start, luck, theirs, own = (float(part) for part in parts if part is not None)
+        assert analysis.final is not None
+        assert start + luck + theirs - own == pytest.approx(float(analysis.final), abs=1e-9)
 
 
 # Attacks of one card at a time lead to where no good player ever goes.

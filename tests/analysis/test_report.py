@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from html.parser import HTMLParser
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -117,3 +118,36 @@ def test_what_is_not_known_is_a_gap_and_never_a_number() -> None:
     assert ungraded
     assert all(move["regret"] is None and move["after"] is None for move in ungraded)
     assert "not known" in "\n".join(text(analysis))
+
+
+class Tags(HTMLParser):
+    """The tags of a page as they open and close, and every attribute."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.attributes: set[str] = set()
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.attributes |= {name for name, _ in attrs}
+        if tag not in ("meta", "line", "polyline"):
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.attributes |= {name for name, _ in attrs}
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+
+@pytest.mark.parametrize("slug", BUILT_IN)
+def test_a_page_stands_alone_and_fits_dark_and_narrow_screens(slug: str) -> None:
+    drawn, tags = page(grade(finished(slug))), Tags()
+    tags.feed(drawn)
+    assert tags.open == []
+    assert not tags.attributes & {"src", "href", "onclick", "onload"}
+    assert "url(" not in drawn
+    assert "//" not in drawn
+    assert "prefers-color-scheme: dark" in drawn
+    assert '="#' not in drawn, "a colour that is the same in the dark"
+    assert drawn.index('<div class="wide"') < drawn.index("<table>"), "the page scrolls sideways"

@@ -7,7 +7,8 @@ import pytest
 from duels.core import record
 from duels.core.clock import TimeControl
 from duels.core.errors import IllegalMove, OptionError
-from duels.core.match import Match, Pause, Timeout
+from duels.core.match import Match, Pause, Resume, Timeout
+from duels.core.narrator import narrate
 from duels.games import load
 from tests.core.test_match import Clock
 
@@ -103,8 +104,107 @@ def test_undo_does_not_give_time_back() -> None:
     match = timed("number-wars", clock, budget=60.0)
     clock.now = 10.0
     match.submit(0, "7")
+    clock.now = 25.0
     match.undo(0)
     assert match.remaining(0) == 50.0
+    assert match.clocks.left == [50.0, 45.0], "the other has thought as well"
+    assert match.stamps[-1].spent == ((1, 15.0),)
+    assert reloaded(match, clock).clocks.left == match.clocks.left
+
+
+def test_undoing_gives_no_time_to_think_for_nothing() -> None:
+    clock = Clock()
+    match = timed("number-clash", clock, budget=60.0, increment=5.0)
+    match.submit(0, "7")
+    match.submit(1, "8")
+    clock.now = 10.0
+    match.submit(0, "2")
+    clock.now = 30.0
+    match.undo(1)
+    assert match.stamps[-1].spent == ((0, 10.0), (1, 30.0))
+    assert match.clocks.left == [55.0, 35.0]
+
+
+def test_without_a_clock_nothing_is_stopped() -> None:
+    match = Match(load("digit-duel"), seed=1)
+    for act in (match.pause, match.resume):
+        with pytest.raises(IllegalMove, match="no clock"):
+            act()
+
+
+def test_time_is_up_at_the_deadline_itself() -> None:
+    """Seconds since 1970 have room for no more than 1e-7 s; what is left must be 0 all the same."""
+    for part in range(1000):
+        clock = Clock()
+        clock.now = 1.7e9 + part / 1000
+        match = timed("digit-duel", clock, limit=30.1)
+        deadline = match.deadline(0)
+        assert deadline is not None
+        clock.now = deadline
+        assert match.late_players() == (0,)
+
+
+def test_a_limit_overrun_while_nobody_looked_costs_no_more_than_the_limit() -> None:
+    clock = Clock()
+    match = timed("number-wars", clock, limit=5, budget=12)
+    clock.now = 600.0
+    match = reloaded(match, clock)
+    assert match.late_players() == (0,)
+    match.time_out(0)
+    assert match.result is None, "only the turn is lost"
+    assert match.clocks.left == [7.0, 12]
+    assert match.stamps[0].spent == ((0, 5.0),)
+    assert match.remaining(1) == 5.0, "nobody could choose while it was not known"
+
+
+def test_clocks_that_run_again_are_not_refilled_by_a_reload() -> None:
+    clock = Clock()
+    match = timed("digit-duel", clock, limit=30)
+    clock.now = 5.0
+    match.pause()
+    clock.now = 1000.0
+    match.resume()
+    clock.now = 1010.0
+    match.resume()
+    clock.now = 1020.0
+    assert match.remaining(0) == 5.0
+    again = reloaded(match, clock)
+    assert again.remaining(0) == 5.0
+    assert again.events == [Pause(), Resume(), Resume()]
+    assert [line for p in narrate(again, None) for line in p.lines if "clocks" in line] == [
+        "(The clocks were stopped.)", *["(The clocks run again.)"] * 2
+    ]  # fmt: skip
+
+
+def test_everybody_sees_both_clocks() -> None:
+    clock = Clock()
+    match = timed("number-clash", clock, budget=60)
+    clock.now = 2.0
+    match.submit(1, "4")
+    clock.now = 20.0
+    assert [match.view(viewer).clocks for viewer in (0, 1, None)] == [(40.0, 60)] * 3
+    assert [match.view(viewer).clock for viewer in (0, 1, None)] == [40.0, None, None]
+    clock.now = 61.0
+    assert match.late_players() == (0,)
+    assert Match(load("digit-duel"), seed=1).view(0).clocks == (None, None)
+
+
+def test_a_pause_in_a_sealed_choice_keeps_the_pick_that_is_in() -> None:
+    clock = Clock()
+    match = timed("number-clash", clock, limit=30)
+    clock.now = 4.0
+    match.submit(0, "7")
+    clock.now = 10.0
+    kept = match.pending()
+    match.pause()
+    assert match.pending() == kept, "a pause is no other choice"
+    again = reloaded(match, clock)
+    again.restore(kept)
+    clock.now = 500.0
+    again.resume()
+    clock.now = 519.0
+    again.submit(1, "8")
+    assert again.stamps[-1].spent == ((0, 4.0), (1, 29.0))
 
 
 @pytest.mark.parametrize(
@@ -112,6 +212,7 @@ def test_undo_does_not_give_time_back() -> None:
     [
         {"limit": 0.0}, {"limit": -1.0}, {"limit": float("nan")}, {"limit": float("inf")},
         {"budget": 0.0}, {"increment": 1.0}, {"budget": 5.0, "increment": -1.0}, {"limit": 1e12},
+        {"limit": 10**400},
     ],
 )  # fmt: skip
 def test_a_senseless_time_control_is_refused(control: dict[str, float]) -> None:
@@ -131,6 +232,8 @@ def test_what_a_record_would_refuse_is_refused_at_once() -> None:
         {"turn_limit": 0}, {"turn_limit": 2.5}, {"seed": -1}, {"seed": 1.0},
         {"players": ("\x1b[2J", "human")}, {"players": ("a",)}, {"about": {"x": float("nan")}},
         {"about": {"x": "\ud800"}}, {"about": {1: "x"}}, {"id": "\x00"}, {"time_limit": 0},
+        {"seed": 10**5000}, {"turn_limit": 10**5000},
+        {"time_limit": 30, "time_control": TimeControl(budget=60)},
     ):  # fmt: skip
         with pytest.raises(OptionError):
             Match(game, **settings)

@@ -9,7 +9,7 @@ from random import Random
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from duels.core import record
@@ -128,12 +128,19 @@ def change(path: str, value: Any) -> Any:
         ("options", [], "options: expected"),
         ("players", ["human"], "players: expected two names"),
         ("seed", 2024, "seed: expected digits"),
-        ("seed", "9" * 5000, "Exceeds the limit"),
+        ("seed", "9" * 5000, "seed: expected digits in a text, fewer than 310"),
         ("turn_limit", 0, "turn_limit: expected"),
         ("time", 30, "time: expected limit, budget, increment"),
         ("time", {"limit": -3, "budget": None, "increment": 0}, "time limit: expected seconds"),
         ("time", {"limit": 3, "budget": None, "increment": 1}, "there is no budget"),
         ("id", 7, "id: expected printable text"),
+        ("id", None, "id: expected printable text"),
+        ("game", "firewall", "game: expected 'firewall-breach'; got 'firewall'"),
+        ("time", {"limit": 10**400, "budget": None, "increment": 0}, "time limit: expected"),
+        ("entries/0/spent", {"1": 10**400}, "entry 1: spent: expected seconds by player"),
+        ("entries/0/spent", {"1": 1, "2": 1}, "entry 1: spent: no such time is charged here"),
+        ("entries/1/spent", {"1": 1}, "entry 2: spent: no such time is charged here"),
+        ("entries/7/spent", {"1": 1}, "entry 8: spent: no such time is charged here"),
         ("about", None, "about: expected an object"),
         ("more", 7, "unknown key 'more'"),
         ("begun", -1, "begun: expected seconds since 1970"),
@@ -203,6 +210,79 @@ def test_a_record_cut_before_a_chance_outcome_is_refused() -> None:
         data["entries"], data["result"] = data["entries"][:1], None
 
     assert "entry 2 is missing" in refusal(rewritten(sample(), cut))
+
+
+@pytest.mark.parametrize("key", sorted(record.KEYS - {"format", "version", "checksum"}))
+def test_a_record_without_one_of_its_keys_is_refused(key: str) -> None:
+    assert refusal(rewritten(sample(), lambda data: data.pop(key))) == f"{key}: missing"
+
+
+def test_a_key_that_stands_twice_is_refused() -> None:
+    text = record.dumps(sample()).replace('"seed": "2024"', '"seed": "7", "seed": "2024"')
+    assert refusal(text) == "a key stands twice in one object"
+
+
+@given(st.data())
+@settings(deadline=None)
+def test_whoever_can_make_checksums_is_refused_politely(data: st.DataObject) -> None:
+    """Any value in any place: refused, or a match that is written the same way."""
+    whole = record.to_json(sample())
+    place: Any = whole
+    while True:
+        keys = sorted(place) if isinstance(place, dict) else range(len(place))
+        key = data.draw(st.sampled_from(keys))
+        if not isinstance(place[key], dict | list) or not place[key] or data.draw(st.booleans()):
+            break
+        place = place[key]
+    place[key] = data.draw(ODD)
+    whole["checksum"] = record._checksum(whole)
+    try:
+        match = record.loads(json.dumps(whole), load)
+    except RecordError:
+        return
+    again = record.to_json(match)
+    again["options"] |= whole["options"]  # a missing option has its default value
+    for values in whole["entries"]:
+        values.setdefault("at", None)
+    assert {**again, "checksum": ""} == {**whole, "checksum": ""}
+
+
+NUMBERS = st.integers() | st.floats() | st.sampled_from([10**400, 10**12, -0.0, 1e308])
+TEXTS = st.text() | st.sampled_from(
+    ["attack", "bypass", "pick", "undo", "pause", "\ud800", "9" * 400]
+)
+KEYS = st.sampled_from(["type", "moves", "player", "players", "to", "1", "2", "why", "outcome"])
+ODD = st.recursive(
+    st.none() | st.booleans() | NUMBERS | TEXTS,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(KEYS | TEXTS, inner, max_size=4),
+)
+
+
+def old(*entries: Any, result: Any = None) -> str:
+    """A record as version 1 wrote it."""
+    data = {
+        "format": "duels record", "version": 1, "game": "firewall-breach",
+        "options": {"strength": "10", "hit": "3", "bypass": "1", "first": "1"},
+        "players": ["human", "greedy"], "seed": "2024", "turn_limit": 500, "time_limit": 30,
+        "entries": list(entries), "result": result,
+    }  # fmt: skip
+    data["checksum"] = record._checksum(data)
+    return json.dumps(data)
+
+
+def test_records_of_version_1_are_read_unless_an_undo_rolled_anew() -> None:
+    attack = [{"pick": {"1": "attack"}}, {"chance": "2", "by": 1}, {"undo": 1, "player": 1}]
+    ended = {"winner": 2, "by": "resignation", "reason": "Player 1 resigned."}
+    other = [{"pick": {"1": "bypass"}}, {"pick": {"2": "attack"}}, {"chance": "4", "by": 2}]
+    match = record.loads(old(*attack, *other, {"resign": 1}, result=ended), load)
+    assert match.time_control.limit == 30
+    assert match.events == sample().events[:2] + sample().events[3:]
+    assert record.loads(record.dumps(match), load).events == match.events
+    again = refusal(old(*attack, attack[0], {"chance": "4", "by": 1}))
+    assert again.startswith("entry 5: the record says")
+    assert again.endswith(
+        "(version 1 rolled anew after an undo; a record in which that happened is not read)"
+    )
 
 
 @given(st.data())

@@ -7,7 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from duels.core.errors import DuelsError, IllegalMove, MalformedMove
-from duels.core.show import Step, expected, read_move
+from duels.core.reading import expected, read_move
+from duels.core.show import Step
 
 STEPS = {
     "": Step("Choose action:", ("attack", "defend"), refused={"swap": "With six cards no swap."}),

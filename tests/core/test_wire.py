@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import json
+from contextlib import suppress
+from fractions import Fraction
 from random import Random
 from typing import Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from duels.core.conformance import play_randomly
-from duels.core.errors import IllegalMove, RecordError, StaleMove
+from duels.core.errors import DuelsError, IllegalMove, RecordError, StaleMove
 from duels.core.game import Pick
 from duels.core.match import Match, Undo
 from duels.core.narrator import narrate
-from duels.core.show import Sealed, tone
+from duels.core.show import Sealed, Step, tone, tree
 from duels.core.views import choice_of, table_of
 from duels.core.wire import TYPES, dump, dump_view, load, load_observation, load_view
 from duels.games import load as load_game
@@ -111,6 +115,9 @@ def test_an_undo_between_people_is_an_offer_that_the_other_accepts() -> None:
     match.submit(0, "7")
     match.offer_undo(0)
     assert match.offer == Undo(0, 0)
+    assert [dump_view(match.view(viewer))["offer"] for viewer in (0, 1, None)] == [1, 1, 1]
+    with pytest.raises(StaleMove):
+        match.accept_undo(1, at=0)
     with pytest.raises(IllegalMove, match="no undo is offered"):
         match.accept_undo(0)
     match.decline_undo(1)
@@ -124,3 +131,76 @@ def test_an_undo_between_people_is_an_offer_that_the_other_accepts() -> None:
     assert (match.state.used, match.events[-1]) == (((), ()), Undo(0, 0))
     told = [line for passage in narrate(match, None) for line in passage.lines]
     assert "(Player 1 takes back a move.)" in told
+
+
+def test_a_choice_may_be_called_type() -> None:
+    steps = {"": Step("Pick:", ("type", "line"), refused={"type": "Not now."})}
+    whole = tree(steps.get)
+    assert load(json.loads(json.dumps(dump(whole)))) == whole
+
+
+def test_what_the_wire_does_not_have_is_not_written() -> None:
+    for value in (Fraction(1, 2), {1}, b"x", object()):
+        with pytest.raises(TypeError, match="the wire has no"):
+            dump(("kept", value))
+
+
+ANYTHING = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text() | st.sampled_from(sorted(TYPES)),
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.dictionaries(
+            st.sampled_from(
+                ["type", "moves", "players", "lines", "after", "owner", "text", "step"]
+            ),
+            inner,
+        )
+    ),
+)
+
+
+@given(ANYTHING)
+@settings(deadline=None)
+def test_other_json_is_refused_or_read_and_nothing_else(data: Any) -> None:
+    with suppress(RecordError):
+        load(data)
+    with pytest.raises(RecordError):
+        load_view(data, load_game)
+
+
+@given(st.data())
+@settings(deadline=None)
+def test_a_view_with_something_else_in_it_is_refused_or_read(data: st.DataObject) -> None:
+    view = dump_view(Match(load_game("cipher-siege"), seed=4).view(0))
+    view[data.draw(st.sampled_from(sorted(view)))] = data.draw(ANYTHING)
+    with suppress(DuelsError):
+        load_view(view, load_game)
+
+
+def test_a_view_without_its_history_does_not_grow_with_the_match() -> None:
+    match = Match(load_game("firewall-breach", strength=999, hit=1), seed=1)
+    sizes = []
+    while match.result is None:
+        match.submit(match.deciders[0], "attack")
+        sizes.append(len(json.dumps(dump_view(match.view(0), history=False))))
+    assert max(sizes) < 1.5 * min(sizes)
+    view = dump_view(match.view(0), history=False)
+    assert load_view(view, load_game) == match.view(0)._replace(history=())
+
+
+def test_there_are_two_players_and_spectators_and_no_other_viewers() -> None:
+    match = Match(load_game("cipher-siege"), seed=4)
+    for nobody in (2, -1, "0", 0.5):
+        looks: list[Any] = [match.view, match.log, lambda v: match.view_before(0, v)]
+        for look in looks:
+            with pytest.raises(IllegalMove, match="there is no viewer"):
+                look(nobody)
+
+
+def test_whoever_has_read_the_ending_does_not_read_it_again() -> None:
+    match = Match(load_game("digit-duel"), seed=4)
+    match.submit(0, "7")
+    match.resign(1)
+    assert [p.kind for p in narrate(match, 0, since=2)] == ["ending"]
+    assert list(narrate(match, 0, since=len(match.log(0)))) == []
+    assert list(narrate(match, 0, since=-3)) == list(narrate(match, 0))

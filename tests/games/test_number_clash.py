@@ -6,7 +6,7 @@ import pytest
 
 from duels.core import Decide, IllegalMove, Match, OptionError, Over, Pick
 from duels.core.game import Result
-from duels.core.show import read_move
+from duels.core.reading import read_move
 from duels.games.number_clash import NumberClash, State, round_winner
 
 GAME = NumberClash()

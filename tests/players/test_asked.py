@@ -7,13 +7,16 @@ import subprocess
 import sys
 import threading
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from duels.core.chance import stream
-from duels.core.errors import UnknownName
+from duels.core.errors import MalformedMove, UnknownName
+from duels.core.game import Result
 from duels.core.match import Match
 from duels.core.player import Player, View, answer, answer_async
+from duels.core.views import inform
 from duels.games import BUILT_IN as GAMES
 from duels.games import load
 from duels.players import BUILT_IN, class_of, make, needs_solution
@@ -185,3 +188,47 @@ def test_without_a_clock_a_search_does_not_look_at_the_time() -> None:
     assert hurried.choose(view._replace(clock=1e9)) == unhurried.choose(view)
     assert unhurried.time == 1
     assert unhurried.done == hurried.done == 1500
+
+
+class Told(Player):
+    """Writes down what it is told, and answers what it was made with."""
+
+    def __init__(self, move: Any = None) -> None:
+        self.move = move
+        self.heard: list[Any] = []
+
+    def choose(self, view: View) -> Any:
+        return self.move
+
+    def on_event(self, number: int, entry: Any) -> None:
+        self.heard.append((number, entry))
+
+    def on_end(self, result: Result) -> None:
+        self.heard.append(result)
+
+
+def test_a_player_is_told_everything_once_and_as_it_may_know_it() -> None:
+    match, player, since = Match(load("cipher-siege"), seed=4), Told(), 0
+    for _ in range(6):
+        since = inform(player, match, seat=1, since=since)
+        since = inform(player, match, seat=1, since=since)
+        seat = match.deciders[0]
+        match.submit(seat, match.view(seat).options[0])
+    match.undo(0)
+    match.resign(0)
+    inform(player, match, 1, inform(player, match, 1, since))
+    told = [(logged.number, logged.entry) for logged in match.log(1)[:-1]]
+    assert player.heard == [*told, match.result]
+
+
+@pytest.mark.parametrize("wrong", [None, 7, ["attack"], b"attack"])
+def test_an_answer_that_is_no_text_is_refused(wrong: Any) -> None:
+    async def later() -> Any:
+        return wrong
+
+    view = Match(load("firewall-breach"), seed=1).view(0)
+    for awaited in (False, True):
+        with pytest.raises(MalformedMove, match="a move is a text"):
+            answer(Told(later() if awaited else wrong), view)
+        with pytest.raises(MalformedMove, match="a move is a text"):
+            asyncio.run(answer_async(Told(later() if awaited else wrong), view))
