@@ -28,6 +28,7 @@ COMMAND = (sys.executable, "-m", "duels")
 # Nothing here ever takes this long; a test that hangs fails instead.
 PATIENCE = 20
 
+WIDE = (50, 200)  # rows and columns of a screen on which no line wraps
 CLEAR = "\x1b[2J\x1b[3J\x1b[H"
 PROMPT = r"(?:Choose (?!one of|some of)|Select |[Ee]nter )[^\r\n]*: "
 TAKE_KEYBOARD = r"Player ([12]), take the keyboard and type [12]: "
@@ -179,8 +180,8 @@ def _short(values: dict[str, Any]) -> dict[str, Any]:
     return {kind: values[keys[kind]]} if kind in keys else values
 
 
-def spawn(home: Path, words: list[str], **more: str) -> Any:
-    """A program in a pseudo-terminal, wide enough that no line wraps."""
+def spawn(home: Path, words: list[str], size: tuple[int, int] = WIDE, /, **more: str) -> Any:
+    """A program in a pseudo-terminal of so many rows and columns."""
     return pexpect.spawn(
         words[0],
         words[1:],
@@ -188,7 +189,7 @@ def spawn(home: Path, words: list[str], **more: str) -> Any:
         cwd=str(home),
         timeout=PATIENCE,
         encoding="utf-8",
-        dimensions=(50, 200),
+        dimensions=size,
     )
 
 
@@ -197,6 +198,13 @@ class Screen:
 
     def __init__(self, home: Path, command: str, *last: str, **more: str) -> None:
         self._open(spawn(home, [*COMMAND, *command.split(), *last], **more))
+
+    @classmethod
+    def sized(cls, home: Path, command: str, rows: int, columns: int, /, **more: str) -> Screen:
+        """A smaller screen."""
+        screen = cls.__new__(cls)
+        screen._open(spawn(home, [*COMMAND, *command.split()], (rows, columns), **more))
+        return screen
 
     @classmethod
     def shell(cls, home: Path, script: Path) -> Screen:

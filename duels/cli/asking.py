@@ -137,7 +137,8 @@ class Asker:
         from duels.cli.pager import page
         from duels.core.rules import rules
 
-        page([*rules(self.match.game), "", f"You can also type: {COMMANDS}"], self.terminal)
+        text = rules(self.match.game, self.match.turn_limit)
+        page([*text, "", f"You can also type: {COMMANDS}"], self.terminal)
 
     def _hint(self, player: int) -> str:
         """What perfect play would choose; where that is not known, what a search finds."""

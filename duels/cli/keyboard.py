@@ -50,11 +50,10 @@ class Keyboard:
         clock = None
         if counting and until is not None:
             clock = Countdown(self._out, until, prompt)
-            prompt = clock.face() + prompt
         try:
             if not self._interactive:
                 return self._line(prompt, until, clock)
-            with self._stoppable(prompt):
+            with self._stoppable(prompt, clock):
                 if secret:
                     return self._secretly(prompt, until, clock)
                 if self._editing and b"\n" not in self._buffer and _has_readline():
@@ -76,7 +75,7 @@ class Keyboard:
 
     def _line(self, prompt: str, until: float | None, clock: Countdown | None) -> str:
         """As the terminal or the pipe gives it."""
-        self._out.write(prompt)
+        self._out.write(_face(clock) + prompt)
         self._out.flush()
         while b"\n" not in self._buffer:
             left = None if until is None else until - time.monotonic()
@@ -125,7 +124,7 @@ class Keyboard:
             try:
                 self._half_typed = readline.get_line_buffer
                 with nullcontext() if until is None else _alarm(until, clock):
-                    return _clean(input(prompt))
+                    return _clean(input(_face(clock) + prompt))
             except Continued as continued:
                 half_typed = str(continued)
             finally:
@@ -133,7 +132,7 @@ class Keyboard:
                 readline.set_startup_hook()
 
     @contextmanager
-    def _stoppable(self, prompt: str) -> Iterator[None]:
+    def _stoppable(self, prompt: str, clock: Countdown | None) -> Iterator[None]:
         """Ctrl-Z leaves the terminal as it was found, and `fg` sets it again before anything
         is typed: a secret stays one."""
         import termios
@@ -142,6 +141,7 @@ class Keyboard:
 
         def stop(number: int, frame: FrameType | None) -> None:
             ours, half_typed = termios.tcgetattr(self._source), self._half_typed()
+            signal.setitimer(signal.ITIMER_REAL, 0)  # set anew where the line is begun anew
             termios.tcsetattr(self._source, termios.TCSADRAIN, found)
             os.kill(os.getpid(), signal.SIGSTOP)
             with suppress(termios.error):
@@ -149,7 +149,7 @@ class Keyboard:
             self._out.write("\n")
             if half_typed is not None:
                 raise Continued(half_typed)
-            self._out.write(prompt)
+            self._out.write(_face(clock) + prompt)
             self._out.flush()
 
         try:
@@ -189,6 +189,10 @@ class Countdown:
         if self._columns + len(typed) < width:
             self._out.write(f"\x1b7\r{self.face()}\x1b8")
             self._out.flush()
+
+
+def _face(clock: Countdown | None) -> str:
+    return "" if clock is None else clock.face()
 
 
 @contextmanager

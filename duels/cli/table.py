@@ -50,8 +50,9 @@ class Table:
         try:
             self._play()
         except BaseException:
-            with suppress(OSError):
-                self._cover()
+            if self._facing is not None:
+                with suppress(OSError):
+                    self._cover()
             raise
 
     def _play(self) -> None:

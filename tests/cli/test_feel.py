@@ -16,7 +16,6 @@ from duels.cli.terminal import PACE, Terminal
 from duels.games import BUILT_IN
 from tests.terminal_helpers import (
     CLEAR,
-    COMMAND,
     PROMPT,
     READY,
     REMATCH,
@@ -35,12 +34,7 @@ FIRST_MOVE = {"cipher-siege": "defend", "firewall-breach": "bypass"}
 
 
 def sized(home: Path, command: str, columns: int, rows: int = 50, **more: str) -> Screen:
-    """A terminal of another size."""
-    script = home / "sized.sh"
-    words = [f"{name}={value}" for name, value in more.items()]
-    start = " ".join([*words, "NO_COLOR=1", *COMMAND, command])
-    script.write_text(f"stty cols {columns} rows {rows}\nexec env {start}\n")
-    return Screen.shell(home, script)
+    return Screen.sized(home, command, rows, columns, NO_COLOR="1", **more)
 
 
 # Who is spoken to
@@ -197,7 +191,7 @@ def test_the_clock_has_a_place_of_its_own_on_a_narrow_screen(columns: int, tmp_p
     line = before.rpartition("\n")[2]
     assert re.match(FACE, line)
     assert line.endswith(": ")
-    assert len(line) < columns
+    assert len(line) < columns, line
     screen.child.send("1" * columns)  # more than fits: the clock stands still
     screen.wait("1" * 3)
     screen.child.sendintr()

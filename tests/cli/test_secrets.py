@@ -230,6 +230,14 @@ def test_no_hand_stays_on_the_screen_when_a_match_is_left(leave: str, tmp_path: 
     assert "continue with: " in shown_last(screen)
 
 
+def test_a_screen_without_a_hand_is_not_cleared(tmp_path: Path) -> None:
+    (tmp_path / "taken.json").write_text("something else")
+    screen = Screen(tmp_path, f"{SIEGE} --save taken.json")
+    assert screen.end() == 1
+    assert "taken.json exists and is not a record" in screen.text
+    assert CLEAR not in screen.text
+
+
 def test_hands_are_hidden_no_longer_than_the_match_lasts(tmp_path: Path) -> None:
     screen = first_hand(tmp_path)
     screen.type("resign")
