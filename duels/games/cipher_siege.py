@@ -311,10 +311,9 @@ class CipherSiege(Game[State, Seen]):
         return self._heading(seen, viewer) if seen.phase == "draw" else []
 
     def _heading(self, seen: Seen, viewer: int | None) -> Lines:
-        mover = seen.mover
-        head = heading(f"=== {label(mover, viewer)} Turn ===")
-        hand = on_table(f"Hand: {self._hand(seen, mover)}")
-        return ["", head, on_table(f"CI: {seen.ci[mover]}"), hand]
+        head = heading(f"=== {label(seen.mover, viewer)} Turn ===")
+        hand = on_table(f"Hand: {self._hand(seen, seen.mover)}")
+        return ["", head, on_table(f"CI: {seen.ci[seen.mover]}"), hand]
 
     def _hand(self, seen: Seen, player: int, drawn: str = "") -> str:
         """A hand in the open, or how many cards it has; a card just drawn stands last."""
