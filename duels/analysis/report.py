@@ -113,7 +113,8 @@ def notes(analysis: Analysis) -> list[str]:
     """What to know of an analysis as a whole."""
     lines = []
     if analysis.taken_back:
-        lines.append(f"{_moves(analysis.taken_back)} taken back; they are not graded.")
+        graded = "it is" if analysis.taken_back == 1 else "they are"
+        lines.append(f"{_moves(analysis.taken_back)} taken back; {graded} not graded.")
     verdicts = {move.verdict for move in analysis.moves}
     if MISSED_WIN in verdicts:
         lines.append("What it costs to pass by a certain win was not measured.")

@@ -164,13 +164,9 @@ class NumberWars(Game[State, State]):
         if self.memory:
             return [""]
         records = (listed(used) or "none" for used in self._as_used(seen, history))
-        return [
-            "",
-            *(
-                on_table(f"{label(player, viewer)} Used Numbers: {used}")
-                for player, used in enumerate(records)
-            ),
-        ]
+        # Not `on_table`: the table shows which numbers are used, and not in which order.
+        names = (label(player, viewer) for player in (0, 1))
+        return ["", *(f"{n} Used Numbers: {used}" for n, used in zip(names, records, strict=True))]
 
     def _as_used(self, seen: State, history: History) -> list[list[int]]:
         """Both records in the order of use, as the book writes them; the state has them sorted."""
