@@ -19,7 +19,10 @@ LAYERS = (
     "core", "games", "solve", "analysis", "players", "measure", "envs", "llm", "arena", "web",
     "cli",
 )  # fmt: skip
-HEAVY = {"dataclasses", "inspect", "json", "hashlib", "random", "pathlib", "shutil", "asyncio"}
+HEAVY = {
+    "dataclasses", "inspect", "json", "hashlib", "random", "pathlib", "shutil", "asyncio",
+    "fractions", "decimal",
+}  # fmt: skip
 
 
 def imports(path: Path) -> set[str]:

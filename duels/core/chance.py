@@ -15,8 +15,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from fractions import Fraction
 from math import lcm
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from fractions import Fraction
 
 SPAN = 2**256
 GUESSABLE = 100  # bits; a random seed of 128 has fewer once in 2**29

@@ -18,12 +18,14 @@ Fraction(1, 1)
 # again, which is felt at start-up.
 
 from collections.abc import Mapping
-from fractions import Fraction
-from typing import Annotated, Any, ClassVar, Generic, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Generic, NamedTuple, TypeVar
 
 from duels.core.errors import OptionError, quote
 from duels.core.options import First, Option
 from duels.core.show import RESULT, Line, Lines, Part, Step, addressed, does, listed
+
+if TYPE_CHECKING:
+    from fractions import Fraction  # importing it is felt at start-up
 
 # Plain strings: the ones a person types, a bot sends and a record stores.
 Move = str
@@ -46,7 +48,7 @@ class Decide(NamedTuple):
 class Chance(NamedTuple):
     """A die, a deal, a draw, with exact odds; `by` is the player on whose behalf."""
 
-    odds: Mapping[str, Fraction]
+    odds: Mapping[str, "Fraction"]
     by: int | None = None
 
 

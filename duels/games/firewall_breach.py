@@ -7,9 +7,9 @@ State(strength=(10, 7), mover=1, rolling=False)
 
 from __future__ import annotations
 
-from fractions import Fraction
+from functools import cache
 from math import inf
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from duels.core.game import (
     Chance,
@@ -40,9 +40,14 @@ from duels.core.show import (
     whose,
 )
 
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from fractions import Fraction
+
 ACTIONS = ("attack", "bypass")
 FACES = 6
 LOWEST_HIT = 4  # a roll of 4, 5 or 6 succeeds
+HITS = FACES - LOWEST_HIT + 1
 
 RULES = """\
 Two players each guard a firewall of strength {strength}. Bring the other's down to zero first.
@@ -70,6 +75,14 @@ class State(NamedTuple):
     rolling: bool = False  # an attack was chosen and the die is in the air
 
 
+@cache
+def die() -> Mapping[str, Fraction]:
+    """The odds of a roll. Made at the first one: importing fractions is felt at start-up."""
+    from fractions import Fraction
+
+    return {str(face): Fraction(1, FACES) for face in range(1, FACES + 1)}
+
+
 class FirewallBreach(Game[State, State]):
     slug = "firewall-breach"
     title = "Firewall Breach"
@@ -91,7 +104,7 @@ class FirewallBreach(Game[State, State]):
                 reason = f"{player_name(player)}'s Firewall has reached zero."
                 return Over(1 - player, reason)
         if state.rolling:
-            return Chance(DIE, by=state.mover)
+            return Chance(die(), by=state.mover)
         return Decide({state.mover: ACTIONS})
 
     # Rules
@@ -117,7 +130,7 @@ class FirewallBreach(Game[State, State]):
     def gain(self, seen: State, player: int, move: str) -> float:
         target = seen.strength[1 - player]
         if move == "attack":
-            return min(self.hit, target) * float(HIT_CHANCE)
+            return min(self.hit, target) * HITS / FACES
         return inf if self.bypass >= target else self.bypass
 
     def moves(self) -> tuple[str, ...]:
@@ -176,7 +189,3 @@ class FirewallBreach(Game[State, State]):
         if isinstance(last, Outcome):
             return [*meters, Die("Die", last.outcome, last.by)]
         return meters
-
-
-DIE = {str(face): Fraction(1, FACES) for face in range(1, FACES + 1)}
-HIT_CHANCE = sum(odd for face, odd in DIE.items() if int(face) >= LOWEST_HIT)

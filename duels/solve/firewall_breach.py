@@ -14,11 +14,12 @@ from __future__ import annotations
 from fractions import Fraction
 
 from duels.core.game import AnyGame, Move
-from duels.games.firewall_breach import ACTIONS, HIT_CHANCE, FirewallBreach, State
+from duels.games.firewall_breach import ACTIONS, FACES, HITS, FirewallBreach, State
 from duels.solve.best_response import Response
 from duels.solve.levels import level_mix
 from duels.solve.solution import Assessment, Progress, Solution, Unsolved
 
+HIT_CHANCE = Fraction(HITS, FACES)
 SMALL = 20  # up to here ties are broken by what does best against the medium level
 QUICK = 60  # up to here it takes less than half a second
 LARGEST = 200  # a few seconds, and fractions of some 90 digits
