@@ -11,7 +11,7 @@ import select
 import signal
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, nullcontext, suppress
+from contextlib import contextmanager, suppress
 from types import FrameType
 from typing import Any, TextIO
 
@@ -123,7 +123,7 @@ class Keyboard:
             readline.set_startup_hook(partial(readline.insert_text, half_typed))
             try:
                 self._half_typed = readline.get_line_buffer
-                with nullcontext() if until is None else _alarm(until, clock):
+                with _alarm(until, clock):
                     return _clean(input(_face(clock) + prompt))
             except Continued as continued:
                 half_typed = str(continued)
@@ -196,10 +196,16 @@ def _face(clock: Countdown | None) -> str:
 
 
 @contextmanager
-def _alarm(until: float, clock: Countdown | None) -> Iterator[None]:
-    """Raise TimeUp out of a call that cannot be told how long to wait."""
+def _alarm(until: float | None, clock: Countdown | None) -> Iterator[None]:
+    """Raise TimeUp out of a call that cannot be told how long to wait.
+
+    It rings on even where there is no limit: readline sees a signal, such as Ctrl-C, that comes
+    between its prompt and its waiting only when the next one wakes it.
+    """
 
     def ring(number: int, frame: FrameType | None) -> None:
+        if until is None:
+            return
         left = until - time.monotonic()
         if left <= 0:
             raise TimeUp
@@ -207,11 +213,15 @@ def _alarm(until: float, clock: Countdown | None) -> Iterator[None]:
             import readline
 
             clock.tick(readline.get_line_buffer())
-        signal.setitimer(signal.ITIMER_REAL, max(0.001, min(left, TICK)))
+        signal.setitimer(signal.ITIMER_REAL, max(0.001, min(left, TICK)), TICK)
 
-    before: Any = signal.signal(signal.SIGALRM, ring)
-    left = max(0.001, until - time.monotonic())
-    signal.setitimer(signal.ITIMER_REAL, left if clock is None else min(left, TICK))
+    try:
+        before: Any = signal.signal(signal.SIGALRM, ring)
+    except ValueError:  # not the main thread
+        yield
+        return
+    left = TICK if until is None else max(0.001, until - time.monotonic())
+    signal.setitimer(signal.ITIMER_REAL, min(left, TICK), TICK)
     try:
         yield
     finally:

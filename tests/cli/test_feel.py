@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import signal
 import sys
 import termios
 import time
@@ -11,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from duels.cli.keyboard import TICK, _alarm
 from duels.cli.progress import ProgressBar
 from duels.cli.terminal import PACE, Terminal
 from duels.games import BUILT_IN
@@ -29,7 +31,7 @@ from tests.terminal_helpers import (
 
 LEFT, HOME, DELETE = "\x1b[D", "\x01", "\x04"
 FACE = r"\[ ?\d+:\d\d\] "
-TICK = rf"\x1b7\r{FACE}\x1b8"
+TICKS = rf"\x1b7\r{FACE}\x1b8"
 FIRST_MOVE = {"cipher-siege": "defend", "firewall-breach": "bypass"}
 
 
@@ -161,9 +163,9 @@ def test_the_time_left_is_shown_counting_and_a_line_is_edited_meanwhile(tmp_path
     screen.wait(rf"{FACE}Choose your action \('attack' or 'bypass'\): ")
     assert "Time: 600 s for each choice.\r\n" in screen.text
     screen.child.send("ypass")
-    screen.wait(TICK)
+    screen.wait(TICKS)
     screen.child.send(HOME)
-    screen.wait(TICK)
+    screen.wait(TICKS)
     screen.type("b")
     screen.wait("You chose to Bypass.")
     screen.wait(PROMPT)
@@ -175,7 +177,7 @@ def test_a_budget_counts_too_while_a_secret_is_typed(tmp_path: Path) -> None:
     screen = Screen(tmp_path, "play clash --p2 human --time-budget 600 --increment 5", NO_COLOR="1")
     screen.wait(FACE)
     assert "Time: 600 s for the match + 5 s a choice.\r\n" in screen.text
-    screen.wait(TICK)
+    screen.wait(TICKS)
     screen.type("7", secret=True)
     screen.wait(FACE)
     screen.type("quit", secret=True)
@@ -186,7 +188,7 @@ def test_a_budget_counts_too_while_a_secret_is_typed(tmp_path: Path) -> None:
 def test_the_clock_has_a_place_of_its_own_on_a_narrow_screen(columns: int, tmp_path: Path) -> None:
     """It is written at the beginning of the cursor's line, so the prompt must not wrap there."""
     screen = sized(tmp_path, "play clash --p2 greedy --time-limit 600 --fast", columns)
-    screen.wait(TICK)
+    screen.wait(TICKS)
     before = screen.text[: -len(screen.child.after)]
     line = before.rpartition("\n")[2]
     assert re.match(FACE, line)
@@ -196,6 +198,15 @@ def test_the_clock_has_a_place_of_its_own_on_a_narrow_screen(columns: int, tmp_p
     screen.wait("1" * 3)
     screen.child.sendintr()
     assert screen.end() == 130
+
+
+def test_a_signal_between_the_prompt_and_the_waiting_is_not_lost() -> None:
+    """readline waits on through a Ctrl-C that comes just then, unless something wakes it; about
+    one of ten was lost on a busy machine."""
+    for until in (None, time.monotonic() + 600):
+        with _alarm(until, None):
+            assert 0 < signal.getitimer(signal.ITIMER_REAL)[1] <= TICK
+        assert signal.getitimer(signal.ITIMER_REAL) == (0.0, 0.0)
 
 
 # Computers
