@@ -20,6 +20,8 @@ from tests.terminal_helpers import (
     start,
 )
 
+pytestmark = pytest.mark.slow
+
 LIMIT = "--time-limit 0.3"
 
 # What the game says when Player 1 is out of time.

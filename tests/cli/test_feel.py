@@ -29,6 +29,8 @@ from tests.terminal_helpers import (
     run,
 )
 
+pytestmark = pytest.mark.slow
+
 LEFT, HOME, DELETE = "\x1b[D", "\x01", "\x04"
 FACE = r"\[ ?\d+:\d\d\] "
 TICKS = rf"\x1b7\r{FACE}\x1b8"

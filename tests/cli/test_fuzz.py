@@ -28,6 +28,8 @@ from duels.core.record import dumps, loads
 from duels.games import load
 from tests.terminal_helpers import COMMAND, PATIENCE, environment
 
+pytestmark = pytest.mark.slow
+
 GAMES: list[tuple[str, dict[str, object]]] = [
     ("firewall-breach", {}),
     ("number-clash", {}),

@@ -24,6 +24,8 @@ from tests.terminal_helpers import (
     saved_path,
 )
 
+pytestmark = pytest.mark.slow
+
 SIEGE = "play cipher --p2 human --seed 126764 --plain"  # Player 2 has 1, 4, 4
 CLASH = "play clash --p2 human --seed 1 --plain"
 REASON = "hands cannot be kept secret here, as this screen cannot be cleared"

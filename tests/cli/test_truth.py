@@ -14,6 +14,8 @@ import pytest
 from duels.games import BUILT_IN
 from tests.terminal_helpers import run
 
+pytestmark = pytest.mark.slow
+
 
 def test_value_as_text(tmp_path: Path) -> None:
     done = run(tmp_path, "value fire")

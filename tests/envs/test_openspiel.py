@@ -19,6 +19,8 @@ from duels.core.game import AnyGame
 from duels.games import BUILT_IN, load
 from tests.variants import VARIANTS, name
 
+pytestmark = pytest.mark.slow
+
 pyspiel: Any = pytest.importorskip(
     "pyspiel", reason="needs the extra: pip install 'duels[openspiel]'"
 )

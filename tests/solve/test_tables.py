@@ -15,6 +15,8 @@ from duels.solve import compiled, digit_duel, number_clash, tables
 from duels.solve.table_solution import TableSolution
 from duels.solve.tables import TableError
 
+pytestmark = pytest.mark.slow
+
 needs_numba = pytest.mark.skipif(not compiled.have_numba(), reason="needs the extra duels[solve]")
 KIND = "test 1"
 PAYLOAD = bytes(range(200))
