@@ -20,7 +20,6 @@ from __future__ import annotations
 
 import json
 import os
-import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from hashlib import sha256
@@ -31,7 +30,7 @@ from duels.core.errors import DuelsError, RecordError, quote
 from duels.core.game import Outcome
 from duels.core.match import Match
 from duels.core.record_v1 import upgraded
-from duels.core.referee import Spent
+from duels.core.referee import Spent, wall_clock
 from duels.core.wire import Find, Json, dump, load_entry
 
 FORMAT = "duels record"
@@ -151,7 +150,7 @@ def _loaded(data: Any, find: Find) -> Match:
 
 
 def follow(
-    head: Json, entries: Sequence[Any], find: Find, now: Callable[[], float | None] = time.time
+    head: Json, entries: Sequence[Any], find: Find, now: Callable[[], float | None] = wall_clock
 ) -> Match:
     """The match of a header and its entries, each checked against the rules and the seed.
 

@@ -26,6 +26,11 @@ NO_CLOCK = TimeControl()
 Spent = tuple[tuple[int, float], ...]  # seconds by player
 
 
+def wall_clock() -> float:
+    """Seconds since 1970, to the millisecond, as records keep them."""
+    return round(time.time(), 3)
+
+
 class Referee:
     """A match and what happens in it by itself. Every way to change it ends in `_append`."""
 
@@ -38,7 +43,7 @@ class Referee:
         turn_limit: int = TURN_LIMIT,
         time_limit: float | None = None,
         time_control: TimeControl = NO_CLOCK,
-        now: Callable[[], float | None] = time.time,
+        now: Callable[[], float | None] = wall_clock,
         id: str | None = None,
         about: Mapping[str, Any] | None = None,
     ) -> None:
@@ -115,8 +120,8 @@ class Referee:
     # Inside.
 
     def _at(self) -> float | None:
-        now = self.clock()
-        return None if now is None else round(now, 3)
+        """The time now; None while a record is followed that does not say."""
+        return self.clock()
 
     def _spent(self, player: int) -> float:
         """Seconds a player has spent in this choice; none where no clock is set."""

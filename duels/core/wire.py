@@ -257,7 +257,8 @@ def _entry(values: object) -> Entry | None:
             case {"type": "pick", "moves": dict(moves)} if all(
                 isinstance(move, str) for move in moves.values()
             ):
-                return Pick(tuple((_player(player), moves[player]) for player in sorted(moves)))
+                numbers = {"1": 0, "2": 1}
+                return Pick(tuple((numbers[key], moves[key]) for key in sorted(moves)))
             case {"type": "chance", "outcome": str(outcome), "by": None}:
                 return Outcome(outcome)
             case {"type": "chance", "outcome": str(outcome), "by": by}:
@@ -284,6 +285,7 @@ def _entry(values: object) -> Entry | None:
 
 
 def _player(value: object) -> int:
-    if isinstance(value, bool):
+    """A player's number; nothing that only looks like one."""
+    if type(value) is not int:
         raise KeyError(value)
-    return {"1": 0, "2": 1}[str(value)]
+    return {1: 0, 2: 1}[value]

@@ -117,7 +117,7 @@ def test_a_double_forfeit_is_a_draw_and_can_be_recorded() -> None:
 
 def test_entries_can_be_stored_one_at_a_time() -> None:
     """A header once, each entry as it comes, and a sealed pick apart from both."""
-    match = Match(load("number-clash"), seed=3, time_limit=30)
+    match = Match(load("number-clash"), seed=3, time_limit=30, now=lambda: 1e9)
     stored: list[Any] = []
     head = json.dumps(record.header(match))
     for pair in [("7", "8"), ("4", "4")]:
@@ -128,7 +128,9 @@ def test_entries_can_be_stored_one_at_a_time() -> None:
             ]
     match.submit(1, "2")
     pending = json.loads(json.dumps(match.pending()))
-    again = record.follow(json.loads(head), [json.loads(text) for text in stored], load)
+    again = record.follow(
+        json.loads(head), [json.loads(text) for text in stored], load, lambda: 1e9
+    )
     assert (again.events, again.stamps, again.id) == (match.events, match.stamps, match.id)
     assert "'2'" not in repr(again.view(0)._replace(options=(), observation=None))
     assert again.view(0) == match.view(0)._replace(
