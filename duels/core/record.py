@@ -240,6 +240,8 @@ def _begin(data: Json, find: Find, now: Callable[[], float | None]) -> Match:
         raise RecordError(f"id: expected printable text; got {quote(name)}")
     if clock is not None and not (isinstance(clock, dict) and clock.keys() == set(FIELDS)):
         raise RecordError(f"time: expected {', '.join(FIELDS)}, or null")
+    if clock is not None and not TimeControl(**clock):
+        raise RecordError("time: expected a limit, a budget or both, or null")
     if not isinstance(about, dict):
         raise RecordError("about: expected an object")
     try:
@@ -279,10 +281,11 @@ def _once(pairs: list[tuple[str, Any]]) -> Json:
 
 
 def _spent(values: Any) -> Spent:
-    spent = values.get("spent", {})
-    if not isinstance(spent, dict) or not spent.keys() <= {"1", "2"}:
-        raise RecordError(f"spent: expected seconds by player; got {quote(spent)}")
-    if not all(is_seconds(seconds) for seconds in spent.values()):
+    if "spent" not in values:
+        return ()
+    spent = values["spent"]
+    known = isinstance(spent, dict) and spent and spent.keys() <= {"1", "2"}
+    if not known or not all(is_seconds(seconds) for seconds in spent.values()):
         raise RecordError(f"spent: expected seconds by player; got {quote(spent)}")
     return tuple((int(player) - 1, float(spent[player])) for player in sorted(spent))
 
