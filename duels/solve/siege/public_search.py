@@ -1,0 +1,577 @@
+"""A best response to a frozen strategy on the public tree, bounded from above and from below.
+
+After Johanson et al., "Accelerating Best Response Calculation in Large Extensive Games" (2011): at
+each public history all hands of both players are handled at once. A node is searched further if its
+two bounds, weighed by the chance to come there, are more than `tau` apart; an own move only for the
+hands whose upper bound it holds up, which loses nothing: a bound that is no longer the highest need
+not be better known.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from duels.solve.compiled import Array, compiled, np
+from duels.solve.siege.codes import (
+    ATTACK,
+    DEFEND,
+    FIRST_CI,
+    FULL,
+    PLIES,
+    SECOND_CI,
+    SWAP,
+    VALUES,
+    Store,
+    Tables,
+    forget,
+    slot_of,
+    state_key,
+)
+from duels.solve.siege.mccfr import match
+from duels.solve.siege.public_leaf import Guide, before_draw, draw_cards, leaf, reach_of
+from duels.solve.siege.public_tree import (
+    CI,
+    DISC,
+    I_KNOW,
+    LEVELS,
+    LIMIT,
+    LOWER,
+    MINE,
+    OCI,
+    PLY,
+    SEAT,
+    SHUF,
+    SHUFFLES,
+    THEIRS,
+    THEY_KNOW,
+    UPPER,
+    Geometry,
+    Work,
+    event_of,
+    fill_odds,
+    odds_of,
+    renamed,
+)
+
+NEVER = 1e300  # a `tau` that searches no further
+BEST, ITSELF = 0, 1  # the responder takes the best move, or follows the strategy
+
+
+class Plan(NamedTuple):
+    """The responder's moves at the public histories searched: a hash table by name."""
+
+    names: Array  # u64[slots], 0 = free
+    where: Array  # i64[slots]
+    acts: Array  # i16[cells], -1 = no plan
+    used: Array  # i64[2] entries, cells
+
+
+def new_plan(slots_log2: int) -> Plan:
+    """An empty plan; without slots nothing is planned."""
+    slots = 1 << slots_log2
+    return Plan(
+        np.zeros(slots, dtype=np.uint64), np.zeros(slots, dtype=np.int64),
+        np.full(80 * slots if slots > 1 else 1, -1, dtype=np.int16), np.zeros(2, dtype=np.int64),
+    )  # fmt: skip
+
+
+@compiled
+def plan_slot(name: Any, plan: Plan) -> Any:
+    """Slot of a public history, or the free slot where it belongs."""
+    mask = np.uint64(plan.names.shape[0] - 1)
+    slot = (name >> np.uint64(7)) & mask
+    while plan.names[slot] != 0 and plan.names[slot] != name:
+        slot = (slot + np.uint64(1)) & mask
+    return slot
+
+
+@compiled
+def note_plan(level: int, size: int, geo: Geometry, wk: Work, plan: Plan) -> None:
+    """Keep the moves of the best lower bound for the hands that were searched."""
+    low, high = geo.first[size], geo.first[size + 1]
+    if plan.names.shape[0] < 2:
+        return
+    slot = plan_slot(wk.name[level], plan)
+    if plan.names[slot] == 0:
+        full = plan.used[0] * 10 > plan.names.shape[0] * 7
+        if full or plan.used[1] + high - low > plan.acts.shape[0]:
+            return
+        plan.names[slot] = wk.name[level]
+        plan.where[slot] = plan.used[1]
+        plan.used[0] += 1
+        plan.used[1] += high - low
+    for h in range(low, high):
+        if wk.drawn[level, h] > 0.0:
+            plan.acts[plan.where[slot] + h - low] = wk.pick[level, h]
+
+
+@compiled
+def mix_of(
+    hand: int, ci: int, oci: int, osize: int, disc: int, km: int, ko: int, ply: int,
+    tb: Tables, st: Store, out: Array,
+) -> Any:  # fmt: skip
+    """The strategy's mix for a hand that cannot win at once; how many moves it has."""
+    actions = tb.total_actions[hand] if osize > 0 else tb.plain_actions[hand]
+    slot = slot_of(state_key(hand, disc, ci, oci, osize, km, ko, ply, tb), st)
+    out[:actions] = 0.0
+    if st.keys[slot] == 0:
+        out[tb.best_row[hand]] = 1.0
+    else:
+        match(st.where[slot], actions, tb.best_row[hand], st.pool[1], out)
+    return actions
+
+
+@compiled
+def step_down(level: int, event: int, wk: Work) -> None:
+    """The public state of the next turn, as it was; the caller changes what the event changed."""
+    wk.pub[level + 1, :] = wk.pub[level, :]
+    wk.pub[level + 1, PLY] += 1
+    wk.name[level + 1] = renamed(wk.name[level], event)
+
+
+@compiled
+def clear(level: int, geo: Geometry, wk: Work) -> None:
+    """No weight on any hand of the sizes now in play."""
+    p = wk.pub[level]
+    wk.own[level, geo.first[p[MINE]] : geo.first[p[MINE] + 1]] = 0.0
+    wk.other[level, geo.first[p[THEIRS]] : geo.first[p[THEIRS] + 1]] = 0.0
+
+
+@compiled
+def reshuffle(
+    level: int, hand: int, tb: Tables, geo: Geometry, wk: Work
+) -> Any:
+    """The deck is empty, so each player knows the other's hand: go on with one pair of hands.
+
+    False if the pair cannot be.
+    """
+    p = wk.pub[level]
+    other = geo.index[tb.const[FULL] - p[DISC] - geo.code[hand]]
+    weight = wk.other[level, other] * odds_of(hand, other, p[DISC], p[SHUF], geo)
+    if weight <= 0.0:
+        return False
+    step_down(level, geo.code[hand], wk)
+    q = wk.pub[level + 1]
+    q[PLY] -= 1
+    q[DISC] = 0
+    q[SHUF] += 1
+    clear(level + 1, geo, wk)
+    wk.own[level + 1, hand] = wk.own[level, hand]
+    wk.other[level + 1, other] = weight
+    return True
+
+
+@compiled
+def fits(hand: int, disc: int, geo: Geometry) -> Any:
+    """Whether a hand can be, seen from the discards."""
+    return odds_of(hand, 0, disc, 0, geo) > 0.0
+
+
+@compiled
+def their_turn(
+    level: int, tau: float, mode: int, tb: Tables, st: Store, geo: Geometry, wk: Work, gd: Guide,
+    plan: Plan,
+) -> None:  # fmt: skip
+    """The opponent draws and follows its strategy; `wk.out[level]` for the own hands."""
+    p = wk.pub[level]
+    m, n, disc = p[MINE], p[THEIRS], p[DISC]
+    low, high = geo.first[m], geo.first[m + 1]
+    wk.out[level, :, low:high] = 0.0
+    left = tb.size[tb.const[FULL]] - m - n - tb.size[disc]
+    if p[PLY] >= tb.const[PLIES] or (left == 0 and disc > 0 and too_deep(level, wk)):
+        for h in range(low, high):
+            if wk.own[level, h] > 0.0:
+                r = reach_of(level, h, geo, wk)
+                wk.out[level, UPPER, h] = r
+                if p[PLY] >= tb.const[PLIES]:
+                    wk.out[level, :, h] = 0.5 * r
+        return
+    if left == 0 and disc > 0:
+        fill_odds(p[SHUF] + 1, disc, tb, geo)
+        for h in range(low, high):
+            if wk.own[level, h] > 0.0 and reshuffle(level, h, tb, geo, wk):
+                their_turn(level + 1, tau, mode, tb, st, geo, wk, gd, plan)
+                wk.out[level, :, h] = wk.out[level + 1, :, h]
+        return
+    values, hands = tb.const[VALUES], geo.code.shape[0]
+    drawn = wk.drawn[level]
+    if left > 0:
+        draw_cards(wk.other[level], drawn, n, geo)
+        n += 1
+    else:
+        drawn[geo.first[n] : geo.first[n + 1]] = wk.other[level, geo.first[n] : geo.first[n + 1]]
+    if n == 0:
+        step_down(level, -1, wk)
+        clear(level + 1, geo, wk)
+        wk.own[level + 1, low:high] = wk.own[level, low:high]
+        wk.other[level + 1, 0] = drawn[0]
+        if leaf(level + 1, tb, geo, wk, gd) > tau and level + 4 < LEVELS:
+            own_turn(level + 1, tau, mode, tb, st, geo, wk, gd, plan)
+        wk.out[level, :, low:high] = wk.out[level + 1, :, low:high]
+        return
+    head, event_at, hand_at = wk.head[level], wk.edge_event[level], wk.edge_hand[level]
+    next_at, weight_at = wk.edge_next[level], wk.edge_weight[level]
+    head[:] = -1
+    edges = 0
+    for g in range(geo.first[n], geo.first[n + 1]):
+        code = geo.code[g]
+        if drawn[g] <= 0.0 or tb.best[code] >= p[CI] or not fits(g, disc, geo):
+            continue
+        actions = mix_of(
+            code, p[OCI], p[CI], m, disc, p[THEY_KNOW], p[I_KNOW], p[PLY], tb, st, wk.mix[0]
+        )
+        for a in range(actions):
+            if wk.mix[0, a] <= 0.0:
+                continue
+            row = tb.start[code] + a
+            rest = geo.index[code - tb.sub[row]]
+            for got in range(values if tb.kind[row] == SWAP else 1):
+                after = rest
+                if tb.kind[row] == SWAP:
+                    after = geo.plus[rest, got]
+                    if after < 0:
+                        continue
+                event = event_of(tb.kind[row], tb.sub[row], tb.radix[got], tb, geo)
+                event_at[edges] = event
+                hand_at[edges] = after
+                weight_at[edges] = drawn[g] * wk.mix[0, a]
+                next_at[edges] = head[event]
+                head[event] = edges
+                edges += 1
+    for event in range(head.shape[0]):
+        if head[event] < 0:
+            continue
+        gave = got = -1
+        step_down(level, event, wk)
+        q = wk.pub[level + 1]
+        if event < hands + values:
+            played = event if event < hands else geo.index[tb.radix[event - hands]]
+            code = geo.code[played]
+            q[THEIRS] = n - tb.size[code]
+            q[DISC] += code
+            q[I_KNOW] = forget(p[I_KNOW], code, tb)
+            if event < hands:
+                q[CI] -= geo.worth[played]
+            else:
+                cap = tb.const[SECOND_CI] if geo.const[SEAT] == 0 else tb.const[FIRST_CI]
+                q[OCI] = min(cap, p[OCI] + event - hands + 1)
+        else:
+            gave, got = (event - hands - values) // values, (event - hands - values) % values
+            q[THEIRS] = n
+            sure, told = forget(p[I_KNOW], tb.radix[gave], tb), forget(p[THEY_KNOW], tb.radix[got], tb)
+            most = tb.digit[tb.const[FULL], 0]
+            if tb.digit[sure, got] >= most or tb.digit[told, gave] >= most:
+                continue  # more such cards than there are
+            q[I_KNOW] = sure + tb.radix[got]
+            q[THEY_KNOW] = told + tb.radix[gave]
+        clear(level + 1, geo, wk)
+        edge = head[event]
+        while edge >= 0:
+            wk.other[level + 1, hand_at[edge]] += weight_at[edge]
+            edge = next_at[edge]
+        some = False
+        for h in range(low, high):
+            if wk.own[level, h] <= 0.0:
+                continue
+            if gave < 0:
+                wk.own[level + 1, h] = wk.own[level, h]
+                some = True
+            elif geo.minus[h, got] >= 0 and geo.plus[geo.minus[h, got], gave] >= 0:
+                part = tb.digit[geo.code[h], got] / m
+                wk.own[level + 1, geo.plus[geo.minus[h, got], gave]] = part * wk.own[level, h]
+                some = True
+        if not some:
+            continue
+        if leaf(level + 1, tb, geo, wk, gd) > tau and level + 4 < LEVELS:
+            own_turn(level + 1, tau, mode, tb, st, geo, wk, gd, plan)
+        for h in range(low, high):
+            if wk.own[level, h] <= 0.0:
+                continue
+            if gave < 0:
+                wk.out[level, UPPER, h] += wk.out[level + 1, UPPER, h]
+                wk.out[level, LOWER, h] += wk.out[level + 1, LOWER, h]
+            elif geo.minus[h, got] >= 0 and geo.plus[geo.minus[h, got], gave] >= 0:
+                part = tb.digit[geo.code[h], got] / m
+                after = geo.plus[geo.minus[h, got], gave]
+                wk.out[level, UPPER, h] += part * wk.out[level + 1, UPPER, after]
+                wk.out[level, LOWER, h] += part * wk.out[level + 1, LOWER, after]
+
+
+@compiled
+def too_deep(level: int, wk: Work) -> Any:
+    return level + 4 >= LEVELS or wk.pub[level, SHUF] + 1 >= SHUFFLES
+
+
+@compiled
+def try_act(
+    level: int, act: int, size: int, tau: float, mode: int, tb: Tables, st: Store, geo: Geometry,
+    wk: Work, gd: Guide, plan: Plan,
+) -> None:  # fmt: skip
+    """The bounds of one own move for the hands that are wanted, into `wk.q[level, act]`."""
+    p = wk.pub[level]
+    values, hands = tb.const[VALUES], geo.code.shape[0]
+    low, high = geo.first[size], geo.first[size + 1]
+    theirs, theirs_end = geo.first[p[THEIRS]], geo.first[p[THEIRS] + 1]
+    wanted, q = wk.wanted[level], wk.q[level, act]
+    if act < hands + values:
+        played = act if act < hands else geo.index[tb.radix[act - hands]]
+        code = geo.code[played]
+        step_down(level, act, wk)
+        to = wk.pub[level + 1]
+        to[MINE] = size - tb.size[code]
+        to[DISC] += code
+        to[THEY_KNOW] = forget(p[THEY_KNOW], code, tb)
+        if act < hands:
+            to[OCI] -= geo.worth[played]
+        else:
+            cap = tb.const[FIRST_CI] if geo.const[SEAT] == 0 else tb.const[SECOND_CI]
+            to[CI] = min(cap, p[CI] + act - hands + 1)
+        clear(level + 1, geo, wk)
+        wk.other[level + 1, theirs:theirs_end] = wk.other[level, theirs:theirs_end]
+        for h in range(low, high):
+            if wanted[h] > 0.0:
+                wk.own[level + 1, geo.less[h, played]] = wanted[h]
+        their_turn(level + 1, tau, mode, tb, st, geo, wk, gd, plan)
+        for h in range(low, high):
+            if wanted[h] > 0.0:
+                q[UPPER, h - low] = wk.out[level + 1, UPPER, geo.less[h, played]]
+                q[LOWER, h - low] = wk.out[level + 1, LOWER, geo.less[h, played]]
+        return
+    gave = act - hands - values
+    for h in range(low, high):
+        if wanted[h] > 0.0:
+            q[:, h - low] = 0.0
+    for got in range(values):
+        step_down(level, hands + values + gave * values + got, wk)
+        to = wk.pub[level + 1]
+        to[MINE] = size
+        clear(level + 1, geo, wk)
+        some = 0.0
+        for g in range(theirs, theirs_end):
+            if wk.other[level, g] > 0.0 and geo.minus[g, got] >= 0:
+                after = geo.plus[geo.minus[g, got], gave]
+                if after >= 0:
+                    part = tb.digit[geo.code[g], got] / p[THEIRS]
+                    wk.other[level + 1, after] = part * wk.other[level, g]
+                    some += part * wk.other[level, g]
+        told, sure = forget(p[THEY_KNOW], tb.radix[gave], tb), forget(p[I_KNOW], tb.radix[got], tb)
+        most = tb.digit[tb.const[FULL], 0]
+        if some <= 0.0 or tb.digit[told, got] >= most or tb.digit[sure, gave] >= most:
+            continue
+        to[THEY_KNOW] = told + tb.radix[got]
+        to[I_KNOW] = sure + tb.radix[gave]
+        for h in range(low, high):
+            if wanted[h] > 0.0 and geo.plus[geo.minus[h, gave], got] >= 0:
+                wk.own[level + 1, geo.plus[geo.minus[h, gave], got]] = wanted[h]
+        their_turn(level + 1, tau, mode, tb, st, geo, wk, gd, plan)
+        for h in range(low, high):
+            if wanted[h] > 0.0 and geo.plus[geo.minus[h, gave], got] >= 0:
+                after = geo.plus[geo.minus[h, gave], got]
+                q[UPPER, h - low] += wk.out[level + 1, UPPER, after]
+                q[LOWER, h - low] += wk.out[level + 1, LOWER, after]
+
+
+@compiled
+def may_act(hand: int, act: int, geo: Geometry) -> Any:
+    """Whether a hand holds the cards of a move."""
+    hands, values = geo.plus.shape
+    if act < hands:
+        return geo.less[hand, act] >= 0
+    return geo.minus[hand, (act - hands) % values] >= 0
+
+
+@compiled
+def list_acts(level: int, size: int, geo: Geometry, wk: Work) -> Any:
+    """The moves of the own hands that have a weight; how many."""
+    hands, values = geo.plus.shape
+    swaps = wk.pub[level, THEIRS] > 0 and size <= geo.const[LIMIT]
+    count = 0
+    for act in range(1, hands + (2 if swaps else 1) * values):
+        if act < geo.first[size + 1] or act >= hands:
+            for h in range(geo.first[size], geo.first[size + 1]):
+                if wk.drawn[level, h] > 0.0 and may_act(h, act, geo):
+                    wk.acts[level, count] = act
+                    count += 1
+                    break
+    return count
+
+
+@compiled
+def own_turn(
+    level: int, tau: float, mode: int, tb: Tables, st: Store, geo: Geometry, wk: Work, gd: Guide,
+    plan: Plan,
+) -> None:  # fmt: skip
+    """The responder draws and moves; `wk.out[level]` for its hands before the draw."""
+    p = wk.pub[level]
+    m = p[MINE]
+    low, high = geo.first[m], geo.first[m + 1]
+    left = tb.size[tb.const[FULL]] - m - p[THEIRS] - tb.size[p[DISC]]
+    if left == 0 and p[DISC] > 0:
+        if too_deep(level, wk):
+            return  # the bounds of the leaf stand
+        fill_odds(p[SHUF] + 1, p[DISC], tb, geo)
+        for h in range(low, high):
+            if wk.own[level, h] > 0.0:
+                wk.out[level, :, h] = 0.0
+                if reshuffle(level, h, tb, geo, wk):
+                    if leaf(level + 1, tb, geo, wk, gd) > tau:
+                        own_turn(level + 1, tau, mode, tb, st, geo, wk, gd, plan)
+                    wk.out[level, :, h] = wk.out[level + 1, :, h]
+        return
+    drawn, best, pick = wk.drawn[level], wk.best[level], wk.pick[level]
+    if left > 0:
+        draw_cards(wk.own[level], drawn, m, geo)
+        m += 1
+    else:
+        drawn[low:high] = wk.own[level, low:high]
+    low, high = geo.first[m], geo.first[m + 1]
+    wk.count[0] += 1
+    for h in range(low, high):
+        best[:, h] = 0.0
+        pick[h] = -1
+        if drawn[h] > 0.0:
+            r = reach_of(level, h, geo, wk)
+            if r <= 0.0:
+                drawn[h] = 0.0
+            elif tb.best[geo.code[h]] >= p[OCI] and m > 0:
+                best[:, h] = r
+                drawn[h] = 0.0
+    if m == 0:
+        if drawn[0] > 0.0:
+            step_down(level, -1, wk)
+            theirs, end = geo.first[p[THEIRS]], geo.first[p[THEIRS] + 1]
+            clear(level + 1, geo, wk)
+            wk.own[level + 1, 0] = drawn[0]
+            wk.other[level + 1, theirs:end] = wk.other[level, theirs:end]
+            their_turn(level + 1, tau, mode, tb, st, geo, wk, gd, plan)
+            best[:, 0] = wk.out[level + 1, :, 0]
+    elif mode == ITSELF:
+        follow(level, m, tau, mode, tb, st, geo, wk, gd, plan)
+    else:
+        choose_best(level, m, tau, mode, tb, st, geo, wk, gd, plan)
+        note_plan(level, m, geo, wk, plan)
+    if left > 0:
+        before_draw(level, m - 1, geo, wk)
+    else:
+        wk.out[level, :, low:high] = best[:, low:high]
+
+
+@compiled
+def follow(
+    level: int, m: int, tau: float, mode: int, tb: Tables, st: Store, geo: Geometry, wk: Work,
+    gd: Guide, plan: Plan,
+) -> None:  # fmt: skip
+    """The responder's hands do what the strategy does."""
+    p = wk.pub[level]
+    values, hands = tb.const[VALUES], geo.code.shape[0]
+    low, high = geo.first[m], geo.first[m + 1]
+    for i in range(list_acts(level, m, geo, wk)):
+        act = wk.acts[level, i]
+        kind = ATTACK if act < hands else DEFEND if act < hands + values else SWAP
+        sub = geo.code[act] if act < hands else tb.radix[(act - hands) % values]
+        some = False
+        for h in range(low, high):
+            wk.wanted[level, h] = 0.0
+            if drawn_and_may(level, h, act, geo, wk):
+                code = geo.code[h]
+                actions = mix_of(
+                    code, p[CI], p[OCI], p[THEIRS], p[DISC], p[I_KNOW], p[THEY_KNOW], p[PLY], tb,
+                    st, wk.mix[2],
+                )  # fmt: skip
+                for a in range(actions):
+                    row = tb.start[code] + a
+                    if tb.kind[row] == kind and tb.sub[row] == sub and wk.mix[2, a] > 0.0:
+                        wk.wanted[level, h] = wk.mix[2, a] * wk.drawn[level, h]
+                        some = True
+        if not some:
+            continue
+        try_act(level, act, m, tau, mode, tb, st, geo, wk, gd, plan)
+        for h in range(low, high):
+            if wk.wanted[level, h] > 0.0:
+                part = wk.wanted[level, h] / wk.drawn[level, h]
+                wk.best[level, UPPER, h] += part * wk.q[level, act, UPPER, h - low]
+                wk.best[level, LOWER, h] += part * wk.q[level, act, LOWER, h - low]
+
+
+@compiled
+def drawn_and_may(level: int, hand: int, act: int, geo: Geometry, wk: Work) -> Any:
+    return wk.drawn[level, hand] > 0.0 and may_act(hand, act, geo)
+
+
+@compiled
+def choose_best(
+    level: int, m: int, tau: float, mode: int, tb: Tables, st: Store, geo: Geometry, wk: Work,
+    gd: Guide, plan: Plan,
+) -> None:  # fmt: skip
+    """The highest bounds over the moves.
+
+    Every move is looked at one turn deep. Then the move that holds up the upper bounds of most
+    weight is searched for those hands, until what stands out above the searched ones is small.
+    """
+    low, high = geo.first[m], geo.first[m + 1]
+    drawn, best, pick, wanted = wk.drawn[level], wk.best[level], wk.pick[level], wk.wanted[level]
+    q, done, tally = wk.q[level], wk.done[level], wk.tally[level]
+    count = list_acts(level, m, geo, wk)
+    acts = wk.acts[level]
+    for i in range(count):
+        act = acts[i]
+        tally[act] = 0.0
+        for h in range(low, high):
+            wanted[h] = drawn[h] if drawn_and_may(level, h, act, geo, wk) else 0.0
+            q[act, :, h - low] = -1.0
+            done[act, h - low] = False
+        try_act(level, act, m, NEVER, mode, tb, st, geo, wk, gd, plan)
+        for h in range(low, high):
+            if wanted[h] > 0.0 and (pick[h] < 0 or q[act, LOWER, h - low] > best[LOWER, h]):
+                pick[h] = act
+                best[LOWER, h] = q[act, LOWER, h - low]
+    while tau < NEVER:
+        total = 0.0
+        for h in range(low, high):
+            if drawn[h] > 0.0:
+                act = stands_out(level, h, h - low, count, wk)
+                if act >= 0:
+                    excess = drawn[h] * (q[act, UPPER, h - low] - best[UPPER, h])
+                    tally[act] += excess
+                    total += excess
+        chosen = -1
+        for i in range(count):
+            if tally[acts[i]] > 0.0 and (chosen < 0 or tally[acts[i]] > tally[chosen]):
+                chosen = acts[i]
+        for i in range(count):
+            tally[acts[i]] = 0.0
+        if chosen < 0 or total <= tau:
+            break
+        for h in range(low, high):
+            mine = drawn[h] > 0.0 and stands_out(level, h, h - low, count, wk) == chosen
+            wanted[h] = drawn[h] if mine else 0.0
+        try_act(level, chosen, m, tau, mode, tb, st, geo, wk, gd, plan)
+        for h in range(low, high):
+            if wanted[h] > 0.0:
+                done[chosen, h - low] = True
+                best[UPPER, h] = max(best[UPPER, h], q[chosen, UPPER, h - low])
+                best[LOWER, h] = max(best[LOWER, h], q[chosen, LOWER, h - low])
+    for h in range(low, high):
+        if drawn[h] > 0.0:
+            act = stands_out(level, h, h - low, count, wk)
+            if act >= 0:
+                best[UPPER, h] = q[act, UPPER, h - low]
+            top = -1.0
+            for i in range(count):
+                if q[acts[i], LOWER, h - low] > top:
+                    top = q[acts[i], LOWER, h - low]
+                    pick[h] = acts[i]
+            best[LOWER, h] = top
+
+
+@compiled
+def stands_out(level: int, hand: int, at: int, count: int, wk: Work) -> Any:
+    """The move not yet searched whose upper bound is highest, if above the searched ones; or -1."""
+    found = -1
+    top = wk.best[level, UPPER, hand]
+    for i in range(count):
+        act = wk.acts[level, i]
+        if not wk.done[level, act, at] and wk.q[level, act, UPPER, at] > top:
+            top = wk.q[level, act, UPPER, at]
+            found = act
+    return found
