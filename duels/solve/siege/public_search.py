@@ -4,7 +4,7 @@ After Johanson et al., "Accelerating Best Response Calculation in Large Extensiv
 each public history all hands of both players are handled at once. A node is searched further if its
 two bounds, weighed by the chance to come there, are more than `tau` apart; an own move only for the
 hands whose upper bound it holds up, which loses nothing: a bound that is no longer the highest need
-not be better known.
+not be better known. The same for lower bounds, whose moves make up the plan to play by.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from duels.solve.siege.codes import (
     state_key,
 )
 from duels.solve.siege.mccfr import match
-from duels.solve.siege.public_leaf import Guide, before_draw, draw_cards, leaf, reach_of
+from duels.solve.siege.public_leaf import Guide, before_draw, draw_cards, leaf, list_hands, reach_of
 from duels.solve.siege.public_tree import (
     CI,
     DISC,
@@ -179,9 +179,10 @@ def their_turn(
     wk.out[level, :, low:high] = 0.0
     left = tb.size[tb.const[FULL]] - m - n - tb.size[disc]
     if p[PLY] >= tb.const[PLIES] or (left == 0 and disc > 0 and too_deep(level, wk)):
+        count = list_hands(level, geo, wk)
         for h in range(low, high):
             if wk.own[level, h] > 0.0:
-                r = reach_of(level, h, geo, wk)
+                r = reach_of(level, h, count, geo, wk)
                 wk.out[level, UPPER, h] = r
                 if p[PLY] >= tb.const[PLIES]:
                     wk.out[level, :, h] = 0.5 * r
@@ -426,11 +427,12 @@ def own_turn(
         drawn[low:high] = wk.own[level, low:high]
     low, high = geo.first[m], geo.first[m + 1]
     wk.count[0] += 1
+    count = list_hands(level, geo, wk)
     for h in range(low, high):
         best[:, h] = 0.0
         pick[h] = -1
         if drawn[h] > 0.0:
-            r = reach_of(level, h, geo, wk)
+            r = reach_of(level, h, count, geo, wk)
             if r <= 0.0:
                 drawn[h] = 0.0
             elif tb.best[geo.code[h]] >= p[OCI] and m > 0:
@@ -476,12 +478,12 @@ def follow(
                 code = geo.code[h]
                 actions = mix_of(
                     code, p[CI], p[OCI], p[THEIRS], p[DISC], p[I_KNOW], p[THEY_KNOW], p[PLY], tb,
-                    st, wk.mix[2],
+                    st, wk.mix[1],
                 )  # fmt: skip
                 for a in range(actions):
                     row = tb.start[code] + a
-                    if tb.kind[row] == kind and tb.sub[row] == sub and wk.mix[2, a] > 0.0:
-                        wk.wanted[level, h] = wk.mix[2, a] * wk.drawn[level, h]
+                    if tb.kind[row] == kind and tb.sub[row] == sub and wk.mix[1, a] > 0.0:
+                        wk.wanted[level, h] = wk.mix[1, a] * wk.drawn[level, h]
                         some = True
         if not some:
             continue
@@ -507,6 +509,7 @@ def choose_best(
 
     Every move is looked at one turn deep. Then the move that holds up the upper bounds of most
     weight is searched for those hands, until what stands out above the searched ones is small.
+    Last, the moves with the highest lower bounds, as those are played.
     """
     low, high = geo.first[m], geo.first[m + 1]
     drawn, best, pick, wanted = wk.drawn[level], wk.best[level], wk.pick[level], wk.wanted[level]
@@ -521,57 +524,55 @@ def choose_best(
             q[act, :, h - low] = -1.0
             done[act, h - low] = False
         try_act(level, act, m, NEVER, mode, tb, st, geo, wk, gd, plan)
-        for h in range(low, high):
-            if wanted[h] > 0.0 and (pick[h] < 0 or q[act, LOWER, h - low] > best[LOWER, h]):
-                pick[h] = act
-                best[LOWER, h] = q[act, LOWER, h - low]
-    while tau < NEVER:
-        total = 0.0
-        for h in range(low, high):
-            if drawn[h] > 0.0:
-                act = stands_out(level, h, h - low, count, wk)
-                if act >= 0:
-                    excess = drawn[h] * (q[act, UPPER, h - low] - best[UPPER, h])
-                    tally[act] += excess
-                    total += excess
-        chosen = -1
-        for i in range(count):
-            if tally[acts[i]] > 0.0 and (chosen < 0 or tally[acts[i]] > tally[chosen]):
-                chosen = acts[i]
-        for i in range(count):
-            tally[acts[i]] = 0.0
-        if chosen < 0 or total <= tau:
-            break
-        for h in range(low, high):
-            mine = drawn[h] > 0.0 and stands_out(level, h, h - low, count, wk) == chosen
-            wanted[h] = drawn[h] if mine else 0.0
-        try_act(level, chosen, m, tau, mode, tb, st, geo, wk, gd, plan)
-        for h in range(low, high):
-            if wanted[h] > 0.0:
-                done[chosen, h - low] = True
-                best[UPPER, h] = max(best[UPPER, h], q[chosen, UPPER, h - low])
-                best[LOWER, h] = max(best[LOWER, h], q[chosen, LOWER, h - low])
+    for side in (UPPER, LOWER):
+        while tau < NEVER:
+            total = 0.0
+            for h in range(low, high):
+                if drawn[h] > 0.0:
+                    act = stands_out(level, h, h - low, count, side, wk)
+                    wanted[h] = act + 1.0
+                    if act >= 0:
+                        floor = best[UPPER, h] if side == UPPER else q[act, LOWER, h - low]
+                        excess = drawn[h] * (q[act, UPPER, h - low] - floor)
+                        tally[act] += excess
+                        total += excess
+            chosen = -1
+            for i in range(count):
+                if tally[acts[i]] > 0.0 and (chosen < 0 or tally[acts[i]] > tally[chosen]):
+                    chosen = acts[i]
+            for i in range(count):
+                tally[acts[i]] = 0.0
+            if chosen < 0 or total <= tau:
+                break
+            for h in range(low, high):
+                wanted[h] = drawn[h] if drawn[h] > 0.0 and wanted[h] == chosen + 1.0 else 0.0
+            try_act(level, chosen, m, tau, mode, tb, st, geo, wk, gd, plan)
+            for h in range(low, high):
+                if wanted[h] > 0.0:
+                    done[chosen, h - low] = True
+                    best[UPPER, h] = max(best[UPPER, h], q[chosen, UPPER, h - low])
     for h in range(low, high):
         if drawn[h] > 0.0:
-            act = stands_out(level, h, h - low, count, wk)
+            act = stands_out(level, h, h - low, count, UPPER, wk)
             if act >= 0:
                 best[UPPER, h] = q[act, UPPER, h - low]
-            top = -1.0
+            best[LOWER, h] = -1.0
             for i in range(count):
-                if q[acts[i], LOWER, h - low] > top:
-                    top = q[acts[i], LOWER, h - low]
+                if q[acts[i], LOWER, h - low] > best[LOWER, h]:
+                    best[LOWER, h] = q[acts[i], LOWER, h - low]
                     pick[h] = acts[i]
-            best[LOWER, h] = top
 
 
 @compiled
-def stands_out(level: int, hand: int, at: int, count: int, wk: Work) -> Any:
-    """The move not yet searched whose upper bound is highest, if above the searched ones; or -1."""
+def stands_out(level: int, hand: int, at: int, count: int, side: int, wk: Work) -> Any:
+    """The move with the highest bound, if it is not yet searched; or -1."""
     found = -1
-    top = wk.best[level, UPPER, hand]
+    top = wk.best[level, UPPER, hand] if side == UPPER else -1.0
     for i in range(count):
         act = wk.acts[level, i]
-        if not wk.done[level, act, at] and wk.q[level, act, UPPER, at] > top:
-            top = wk.q[level, act, UPPER, at]
-            found = act
+        if wk.q[level, act, side, at] > top:
+            done = wk.done[level, act, at]
+            if side == LOWER or not done:
+                top = wk.q[level, act, side, at]
+                found = -1 if done else act
     return found

@@ -70,9 +70,12 @@ class Work(NamedTuple):
     head: Array  # i32[LEVELS, events] first edge of an event, or -1
     survive: Array  # f64[hands, 2 * values + 1]
     total: Array  # f64[2 * values]
-    state: Array  # i64[11] a state as the other kernels know it
-    mix: Array  # f64[3, 256]
-    count: Array  # i64[4] own choices expanded, leaves, policy entries, policy bytes
+    codes: Array  # i64[2, hands] packed lists of the opponent's hands, before and after a draw:
+    wides: Array  # i64[2, hands] codes and lanes with the discards,
+    weights: Array  # f64[hands] weights before,
+    columns: Array  # f64[hands, 2 * values] and after
+    mix: Array  # f64[2, 256]
+    count: Array  # i64[2] own choices searched, leaves
 
 
 def geometry(tb: Tables, seat: int, limit: int) -> Geometry:
@@ -149,8 +152,10 @@ def work(tb: Tables, geo: Geometry) -> Work:
         np.zeros((level, edges), dtype=np.int32), np.zeros((level, edges), dtype=np.int32),
         np.zeros((level, edges), dtype=np.int32), np.zeros((level, edges)),
         np.full((level, events), -1, dtype=np.int32),
-        np.zeros((hands, 2 * values + 1)), np.zeros(2 * values), np.zeros(11, dtype=np.int64),
-        np.zeros((3, 256)), np.zeros(4, dtype=np.int64),
+        np.zeros((hands, 2 * values + 1)), np.zeros(2 * values),
+        np.zeros((2, hands), dtype=np.int64), np.zeros((2, hands), dtype=np.int64),
+        np.zeros(hands), np.zeros((hands, 2 * values)),
+        np.zeros((2, 256)), np.zeros(2, dtype=np.int64),
     )  # fmt: skip
 
 

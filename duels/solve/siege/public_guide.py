@@ -1,0 +1,84 @@
+"""Play-outs that tell a search of the public tree what following the strategy scores from a state.
+
+The responder makes random moves up to some turn and follows the strategy from there on; what it
+scores then counts at all its choices since. Nothing is chosen by these numbers while they are
+gathered, so that they are means and not the best of many guesses.
+"""
+
+from __future__ import annotations
+
+from duels.solve.compiled import Array, compiled, np
+from duels.solve.siege.codes import PLIES, Store, Tables, uniform
+from duels.solve.siege.mccfr import (
+    CI_M,
+    CI_O,
+    DISC,
+    HAND_M,
+    HAND_O,
+    KNOWN_M,
+    KNOWN_O,
+    PLY,
+    choose,
+    deal,
+    draw,
+    legal_count,
+    new_scratch,
+    new_states,
+    play,
+    turn_over,
+)
+from duels.solve.siege.public_leaf import Guide, guide_slot, new_guide
+
+SLOTS = 24  # log2
+ASTRAY = 4  # choices of the responder that may be random, at most
+
+
+@compiled
+def play_outs(
+    games: int, me: int, tb: Tables, st: Store, gd: Guide, states: Array, scratch: Array,
+    rng: Array, trail: Array,
+) -> None:  # fmt: skip
+    """So many games with the responder in seat `me`."""
+    s = states[0]
+    for _ in range(games):
+        deal(s, tb, rng)
+        astray = int(uniform(rng) * (ASTRAY + 1))
+        result = 0.5
+        seen = 0
+        while s[PLY] < tb.const[PLIES]:
+            draw(s, tb, rng)
+            if s[HAND_M] == 0:
+                turn_over(s)
+                continue
+            mine = (s[PLY] & 1) == me
+            if tb.best[s[HAND_M]] >= s[CI_O]:
+                result = 1.0 if mine else 0.0
+                break
+            a = choose(s, 1, tb, st, scratch[0], rng)
+            if mine and s[PLY] // 2 < astray:
+                if uniform(rng) < 0.5:
+                    a = int(uniform(rng) * legal_count(s, tb))
+            elif mine:
+                for fine in (False, True):
+                    slot = guide_slot(
+                        fine, s[HAND_M], s[DISC], s[CI_M], s[CI_O], tb.size[s[HAND_O]],
+                        s[KNOWN_M], s[KNOWN_O], s[PLY], True, tb, gd,
+                    )  # fmt: skip
+                    trail[seen] = slot
+                    seen += 1
+            play(s, a, tb, rng)
+        for i in range(seen):
+            if gd.keys[trail[i]] != 0:
+                gd.sums[trail[i]] += np.float32(result)
+                gd.games[trail[i]] += np.float32(1.0)
+
+
+def play_out_guide(
+    seat: int, tables: Tables, strategy: Store, games: int, seed: int = 5
+) -> Guide:
+    """A guide from so many games."""
+    guide = new_guide(SLOTS if games > 100_000 else 16)
+    rng = np.array([seed * 1_000_003 + seat], dtype=np.uint64)
+    trail = np.zeros(2 * int(tables.const[PLIES]) + 2, dtype=np.int64)
+    play_outs(games, seat, tables, strategy, guide, new_states(), new_scratch(), rng, trail)
+    return guide
