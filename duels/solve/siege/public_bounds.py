@@ -1,8 +1,8 @@
 """Both bounds on a best response to a strategy, closing in, and a player who attains the lower one.
 
 The upper bound is certain: arithmetic on the public tree, no sampling. The lower bound is the score
-of a player who follows the plan of the search, and the strategy itself where the plan ends, in
-fresh games, less the half-width of the 95 % interval.
+of a player who follows the plan of the search, and the simple ways of a guide where the plan ends,
+in fresh games, less the half-width of the 95 % interval.
 """
 
 from __future__ import annotations
@@ -30,6 +30,7 @@ from duels.solve.siege.mccfr import (
     play,
     turn_over,
 )
+from duels.solve.siege.public_guide import go_on
 from duels.solve.siege.public_leaf import Guide
 from duels.solve.siege.public_search import (
     BEST,
@@ -73,12 +74,12 @@ def planned(s: Array, name: Any, tb: Tables, geo: Geometry, plan: Plan) -> Any:
 
 @compiled
 def follow_plan(
-    games: int, me: int, tb: Tables, st: Store, geo: Geometry, plan: Plan,
+    games: int, me: int, tb: Tables, st: Store, geo: Geometry, plan: Plan, gd: Guide,
     states: Array, scratch: Array, rng: Array,
 ) -> float:  # fmt: skip
     """Score in seat `me` of the plan over fresh games against the strategy.
 
-    Where the plan ends it goes on as the strategy does.
+    Where the plan ends it goes on as the guide does.
     """
     s = states[0]
     total = 0.0
@@ -98,10 +99,11 @@ def follow_plan(
             if tb.best[s[HAND_M]] >= s[CI_O]:
                 result = 1.0 if mine else 0.0
                 break
-            a = -1
             if mine:
                 a = planned(s, name, tb, geo, plan)
-            if a < 0:
+                if a < 0:
+                    a = go_on(s, tb, st, gd, scratch[0], rng)
+            else:
                 a = choose(s, 1, tb, st, scratch[0], rng)
             row, hand = tb.start[s[HAND_M]] + a, s[HAND_M]
             play(s, a, tb, rng)
@@ -156,7 +158,7 @@ class PublicResponder:
         """What a player with the plan of the last pass scores in fresh games."""
         rng = np.array([seed * 1_000_003 + self.seat], dtype=np.uint64)
         mean = follow_plan(
-            games, self.seat, self.tables, self.strategy, self.geometry, self.plan,
+            games, self.seat, self.tables, self.strategy, self.geometry, self.plan, self.guide,
             new_states(), new_scratch(), rng,
         )  # fmt: skip
         return estimate(float(mean), games)

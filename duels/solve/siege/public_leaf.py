@@ -30,24 +30,24 @@ COARSE = 20.0  # games that a rough state counts at most beside an exact one
 
 
 class Guide(NamedTuple):
-    """What the responder scores if it follows the strategy from a state on, as play-outs told.
+    """What the responder scores if it goes on from a state in a simple way, as play-outs told.
 
-    A hash table of states as the responder sees them, once with all that is public, once roughly.
+    The way: it follows the strategy, but up to some own CI it defends with its highest card. A hash table of states as the responder sees them, once with all that is public, once roughly.
     Without a slot nothing was played out, and a leaf counts 0.
     """
 
     keys: Array  # u64[slots], 0 = free
     sums: Array  # f32[slots] scores
     games: Array  # f32[slots] how many
-    used: Array  # i64[1]
+    used: Array  # i64[2] slots; the own CI up to which it stalls
 
 
-def new_guide(slots_log2: int) -> Guide:
+def new_guide(slots_log2: int, stall: int = 0) -> Guide:
     """An empty guide; 0: none."""
     slots = 1 << slots_log2 if slots_log2 else 0
     return Guide(
         np.zeros(slots, dtype=np.uint64), np.zeros(slots, dtype=np.float32),
-        np.zeros(slots, dtype=np.float32), np.zeros(1, dtype=np.int64),
+        np.zeros(slots, dtype=np.float32), np.array([0, stall], dtype=np.int64),
     )  # fmt: skip
 
 
@@ -188,7 +188,7 @@ def survival(level: int, hand: int, count: int, tb: Tables, geo: Geometry, wk: W
 
 @compiled
 def expected(level: int, hand: int, tb: Tables, geo: Geometry, wk: Work, gd: Guide) -> Any:
-    """What following the strategy scores from here with a hand; 0 where nobody ever was."""
+    """What going on so scores from here with a hand; 0 where nobody ever was."""
     p, code = wk.pub[level], geo.code[hand]
     total = weight = 0.0
     for fine in (False, True):
@@ -208,7 +208,7 @@ def leaf(level: int, tb: Tables, geo: Geometry, wk: Work, gd: Guide) -> Any:
     """Bounds for the hands with an own weight, and how far apart they are in all.
 
     Above: a win at once, or the next turn of the opponent must be survived. Below: a win at once,
-    or what following the strategy is expected to score.
+    or what going on as the guide does is expected to score.
     """
     p = wk.pub[level]
     m, n = p[MINE], p[THEIRS]

@@ -138,9 +138,7 @@ def clear(level: int, geo: Geometry, wk: Work) -> None:
 
 
 @compiled
-def reshuffle(
-    level: int, hand: int, tb: Tables, geo: Geometry, wk: Work
-) -> Any:
+def reshuffle(level: int, hand: int, tb: Tables, geo: Geometry, wk: Work) -> Any:
     """The deck is empty, so each player knows the other's hand: go on with one pair of hands.
 
     False if the pair cannot be.
@@ -259,7 +257,10 @@ def their_turn(
         else:
             gave, got = (event - hands - values) // values, (event - hands - values) % values
             q[THEIRS] = n
-            sure, told = forget(p[I_KNOW], tb.radix[gave], tb), forget(p[THEY_KNOW], tb.radix[got], tb)
+            sure, told = (
+                forget(p[I_KNOW], tb.radix[gave], tb),
+                forget(p[THEY_KNOW], tb.radix[got], tb),
+            )
             most = tb.digit[tb.const[FULL], 0]
             if tb.digit[sure, got] >= most or tb.digit[told, gave] >= most:
                 continue  # more such cards than there are

@@ -99,7 +99,9 @@ def geometry(tb: Tables, seat: int, limit: int) -> Geometry:
     less = np.where(holds, index[np.where(holds, code[:, None] - code[None, :], 0)], -1)
     top = np.where(digit > 0, np.arange(values)[None, :], 0).max(axis=1)
     worth = [
-        sum(attack_value(tuple(v + 1 for v in range(values) for _ in range(held[v])))) if any(held) else 0
+        sum(attack_value(tuple(v + 1 for v in range(values) for _ in range(held[v]))))
+        if any(held)
+        else 0
         for held in digit.tolist()
     ]
     lanes = np.array([1 << LANE * v for v in range(values)], dtype=np.int64)
