@@ -30,8 +30,8 @@ from duels.solve import tables
 from duels.solve.compiled import need_numba, np
 from duels.solve.siege.codes import Store, Tables
 from duels.solve.siege.headtohead import GREEDY, ISMCTS, NAMES, RANDOM, contest_score
-from duels.solve.siege.learned_responder import Responder, estimate, face, plant_leak
 from duels.solve.siege.leaks import copied, plant
+from duels.solve.siege.learned_responder import Responder, estimate, face, plant_leak
 from duels.solve.siege.mccfr import new_scratch, new_states
 from duels.solve.siege.public_bounds import PublicResponder, close_in
 from duels.solve.siege.public_guide import play_out_guide
@@ -110,7 +110,8 @@ def leaking(tb: Tables, sound: Store, given: argparse.Namespace) -> Store:
 def opened(path: str) -> tuple[CipherSiege, Tables, Store]:
     """The strategy in a file, with its rules."""
     table = tables.open_table(path)
-    assert table is not None and table.kind == KIND, f"{path} is no strategy of Cipher Siege"
+    assert table is not None, f"{path} has another format"
+    assert table.kind == KIND, f"{path} is no strategy of Cipher Siege"
     game = CipherSiege(**table.settings)
     return game, *frozen(game, Strategy(table.payload), table.facts["fine_plies"])
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import cache
+from itertools import pairwise
 from typing import Any
 
 import pytest
@@ -115,7 +116,7 @@ def test_a_leak_planted_in_one_seat_is_found_there(seat: int, leak: float) -> No
 
 @pytest.mark.parametrize("seat", [0, 1])
 def test_a_player_of_the_plan_scores_what_the_search_says(seat: int) -> None:
-    """Searched to the end; and stopped early, where a guide goes on and the value is an estimate."""
+    """Searched to the end; and stopped early, where a guide goes on and it is an estimate."""
     number = 3
     asked = responder(number, seat, games=200_000)
     found, played = asked.search(0.0), asked.score(400_000)
@@ -130,6 +131,6 @@ def test_a_player_of_the_plan_scores_what_the_search_says(seat: int) -> None:
 def test_bounds_close_in_pass_after_pass(seat: int) -> None:
     passes = list(close_in(responder(3, seat, games=200_000), 60.0, 400_000))
     assert len(passes) > 2
-    for one, two in zip(passes, passes[1:], strict=False):
+    for one, two in pairwise(passes):
         assert one.lower <= two.lower <= two.upper <= one.upper
     assert passes[-1].upper - passes[-1].lower < 0.004

@@ -32,14 +32,8 @@ from duels.solve.siege.mccfr import (
 )
 from duels.solve.siege.public_guide import go_on
 from duels.solve.siege.public_leaf import Guide
-from duels.solve.siege.public_search import (
-    BEST,
-    Plan,
-    new_plan,
-    own_turn,
-    plan_slot,
-    their_turn,
-)
+from duels.solve.siege.public_search import BEST, own_turn, their_turn
+from duels.solve.siege.public_steps import Plan, new_plan, plan_slot
 from duels.solve.siege.public_tree import (
     Geometry,
     event_of,

@@ -1,4 +1,4 @@
-"""Play-outs that tell a search of the public tree what a simple way of going on scores from a state.
+"""Play-outs that tell a search of the public tree what a simple way of going on scores.
 
 The responder makes random moves up to some turn. From there on it follows the strategy, but up to
 some own CI it stalls: it defends with its highest card. What it scores then counts at all its

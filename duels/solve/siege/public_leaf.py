@@ -32,8 +32,9 @@ COARSE = 20.0  # games that a rough state counts at most beside an exact one
 class Guide(NamedTuple):
     """What the responder scores if it goes on from a state in a simple way, as play-outs told.
 
-    The way: it follows the strategy, but up to some own CI it defends with its highest card. A hash table of states as the responder sees them, once with all that is public, once roughly.
-    Without a slot nothing was played out, and a leaf counts 0.
+    The way: it follows the strategy, but up to some own CI it defends with its highest card. A hash
+    table of states as the responder sees them, once with all that is public, once roughly. Without
+    a slot nothing was played out, and a leaf counts 0.
     """
 
     keys: Array  # u64[slots], 0 = free
@@ -123,8 +124,8 @@ def survivals(level: int, tb: Tables, geo: Geometry, wk: Work) -> Any:
     """For each hand of the opponent with its next draw: the weight of those cards that do not win.
 
     One column for each card the responder may defend with, then one for each it may give away,
-    and all of the weight.
-    Returns how many there are. The hand counts before the exchange, since a swap changes nothing about which cards are out.
+    and all of the weight. Returns how many there are. The hand counts before the exchange, since a
+    swap changes nothing about which cards are out.
     """
     p = wk.pub[level]
     values, n, ci = tb.const[VALUES], p[THEIRS], p[CI]
