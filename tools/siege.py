@@ -78,7 +78,7 @@ def bounds(given: argparse.Namespace) -> None:
         responder = PublicResponder(game, seat, tb, store, guide)
         note(f"seat {seat + 1}: compiling")
         responder.search(1.0)
-        for found in close_in(responder, 60 * given.minutes, given.games):
+        for found in close_in(responder, 60 * given.minutes, given.games, given.tau):
             if given.json:
                 print(json.dumps({"seat": seat + 1, **found._asdict()}), flush=True)
                 continue
@@ -253,6 +253,7 @@ def main() -> None:
     made = commands.choices["bounds"]
     made.add_argument("--seat", type=int, choices=(1, 2), help="the responder's; default both")
     made.add_argument("--minutes", type=float, default=4.0, metavar="M", help="for each seat")
+    made.add_argument("--tau", type=float, default=1e-4, help="of the first pass")
     made.add_argument("--table", metavar="FILE", help="default: the one that ships")
     made.add_argument("--leak", type=float, metavar="LOSS", help="planted in the other seat")
     made.add_argument("--json", action="store_true", help="a line of JSON for each pass")
