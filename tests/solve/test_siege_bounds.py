@@ -93,7 +93,7 @@ def test_a_leak_planted_in_one_seat_is_found_there(seat: int, leak: float) -> No
     def against(share: float) -> tuple[Any, float]:
         """A leaking strategy, and what the sound one in `seat` scores against it."""
         store = copied(run.store)
-        assert plant(run.tables, store, 1 - seat, share) > 5
+        assert plant(run.tables, store, 1 - seat, share) > 3
         sound, leaking = (exact.import_strategy(run.tables, s) for s in (run.store, store))
         for info, owner in enumerate(exact.owner):
             if owner == seat:
@@ -123,7 +123,8 @@ def test_a_player_of_the_plan_scores_what_the_search_says(seat: int) -> None:
     assert played.mean == pytest.approx(found.lower, abs=1.5 * played.half)
     early, played = asked.search(3e-2), asked.score(400_000)
     assert early.lower < found.upper
-    assert played.mean == pytest.approx(early.lower, abs=0.01)
+    # Not a number more exact: a leaf before a reshuffle counts 0, whatever the player gets there.
+    assert played.mean > early.lower - 0.01
     assert played.mean - 1.5 * played.half <= found.upper
 
 
