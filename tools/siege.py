@@ -1,5 +1,6 @@
 """The figures of docs/cipher-siege.md, from the strategy that ships. Needs the extra duels[solve].
 
+python3 tools/siege.py bounds     # a best response on the public tree: both bounds, closing in
 python3 tools/siege.py respond    # what learning responders gain, with and without a search
 python3 tools/siege.py leak       # the same responders against a strategy spoiled on purpose
 python3 tools/siege.py small      # small variants: training and responders against exact solutions
@@ -14,6 +15,7 @@ A half-width after ± is that of a 95 % confidence interval.
 from __future__ import annotations
 
 import argparse
+import json
 import sys
 import time
 from math import sqrt
@@ -28,8 +30,11 @@ from duels.solve import tables
 from duels.solve.compiled import need_numba, np
 from duels.solve.siege.codes import Store, Tables
 from duels.solve.siege.headtohead import GREEDY, ISMCTS, NAMES, RANDOM, contest_score
+from duels.solve.siege.leaks import copied, plant
 from duels.solve.siege.learned_responder import Responder, estimate, face, plant_leak
 from duels.solve.siege.mccfr import new_scratch, new_states
+from duels.solve.siege.public_bounds import PublicResponder, close_in
+from duels.solve.siege.public_guide import play_out_guide
 from duels.solve.siege.publish import first_player, frozen
 from duels.solve.siege.rebuild import rebuild
 from duels.solve.siege.small_exact import Exact
@@ -61,6 +66,54 @@ def shipped() -> tuple[CipherSiege, Tables, Store]:
     table, strategy = open_shipped()
     note("reading the strategy")
     return game, *frozen(game, strategy, table.facts["fine_plies"])
+
+
+def bounds(given: argparse.Namespace) -> None:
+    game, tb, store = shipped() if given.table is None else opened(given.table)
+    if given.leak:
+        store = leaking(tb, store, given)
+    for seat in (0, 1) if given.seat is None else (given.seat - 1,):
+        note(f"seat {seat + 1}: play-outs")
+        guide = play_out_guide(seat, tb, store, given.guide)
+        responder = PublicResponder(game, seat, tb, store, guide)
+        note(f"seat {seat + 1}: compiling")
+        responder.search(1.0)
+        for found in close_in(responder, 60 * given.minutes, given.games, given.tau):
+            if given.json:
+                print(json.dumps({"seat": seat + 1, **found._asdict()}), flush=True)
+                continue
+            print(
+                f"seat {seat + 1}: a best response scores at least {found.lower:.4f}, at most "
+                f"{found.upper:.4f}; {found.seconds:.0f} s, tau {found.tau:.1e}, {found.choices} "
+                f"public histories, {found.leaves} leaves; the plan scored {found.score}",
+                flush=True,
+            )
+
+
+def leaking(tb: Tables, sound: Store, given: argparse.Namespace) -> Store:
+    """A strategy that loses so much in the seat that is not the responder's."""
+    assert given.seat is not None, "--leak needs --seat: the leak is in the other one's strategy"
+    seat = given.seat - 1
+    scores = []
+    for share in (0.0, 1.0):
+        store = copied(sound)
+        plant(tb, store, 1 - seat, share)
+        rng = np.array([seat], dtype=np.uint64)
+        scores.append(face(given.games, seat, tb, sound, store, new_states(), new_scratch(), rng))
+    share = given.leak / (scores[1] - scores[0])
+    print(f"leak of {given.leak} in seat {2 - seat}: {share:.4f} of its first choices", flush=True)
+    store = copied(sound)
+    plant(tb, store, 1 - seat, share)
+    return store
+
+
+def opened(path: str) -> tuple[CipherSiege, Tables, Store]:
+    """The strategy in a file, with its rules."""
+    table = tables.open_table(path)
+    assert table is not None, f"{path} has another format"
+    assert table.kind == KIND, f"{path} is no strategy of Cipher Siege"
+    game = CipherSiege(**table.settings)
+    return game, *frozen(game, Strategy(table.payload), table.facts["fine_plies"])
 
 
 def respond(given: argparse.Namespace) -> None:
@@ -196,6 +249,14 @@ def main() -> None:
         for name, number in numbers.items():
             made.add_argument(f"--{name.replace('_', '-')}", type=int, default=number, metavar="N")
 
+    command(bounds, games=4_000_000, guide=8_000_000)
+    made = commands.choices["bounds"]
+    made.add_argument("--seat", type=int, choices=(1, 2), help="the responder's; default both")
+    made.add_argument("--minutes", type=float, default=4.0, metavar="M", help="for each seat")
+    made.add_argument("--tau", type=float, default=1e-4, help="of the first pass")
+    made.add_argument("--table", metavar="FILE", help="default: the one that ships")
+    made.add_argument("--leak", type=float, metavar="LOSS", help="planted in the other seat")
+    made.add_argument("--json", action="store_true", help="a line of JSON for each pass")
     sizes = {"learn": 4_000_000, "games": 4_000_000, "search_games": 20_000}
     command(respond, **sizes, self_games=10_000_000)
     sizes = {"learn": 1_000_000, "games": 2_000_000, "search_games": 10_000}

@@ -1,0 +1,425 @@
+"""A best response to a frozen strategy on the public tree, bounded from above and from below.
+
+After Johanson et al., "Accelerating Best Response Calculation in Large Extensive Games" (2011): at
+each public history all hands of both players are handled at once. A node is searched further if its
+two bounds, weighed by the chance to come there, are more than `tau` apart; an own move only for the
+hands whose upper bound it holds up, which loses nothing: a bound that is no longer the highest need
+not be better known. The same for lower bounds, whose moves make up the plan to play by.
+"""
+
+from __future__ import annotations
+
+from duels.solve.compiled import compiled
+from duels.solve.siege.codes import (
+    ATTACK,
+    DEFEND,
+    FIRST_CI,
+    FULL,
+    PLIES,
+    SECOND_CI,
+    SWAP,
+    VALUES,
+    Store,
+    Tables,
+    forget,
+)
+from duels.solve.siege.public_leaf import Guide, before_draw, draw_cards, leaf, list_hands, reach_of
+from duels.solve.siege.public_steps import (
+    Plan,
+    clear,
+    drawn_and_may,
+    fits,
+    list_acts,
+    mix_of,
+    note_plan,
+    reshuffle,
+    stands_out,
+    step_down,
+    too_deep,
+)
+from duels.solve.siege.public_tree import (
+    CI,
+    DISC,
+    I_KNOW,
+    LEVELS,
+    LOWER,
+    MINE,
+    OCI,
+    PLY,
+    SEAT,
+    SHUF,
+    THEIRS,
+    THEY_KNOW,
+    UPPER,
+    Geometry,
+    Work,
+    event_of,
+    fill_odds,
+)
+
+NEVER = 1e300  # a `tau` that searches no further
+BEST, ITSELF = 0, 1  # the responder takes the best move, or follows the strategy
+
+
+@compiled
+def their_turn(
+    level: int, tau: float, mode: int, tb: Tables, st: Store, geo: Geometry, wk: Work, gd: Guide,
+    plan: Plan,
+) -> None:  # fmt: skip
+    """The opponent draws and follows its strategy; `wk.out[level]` for the own hands."""
+    p = wk.pub[level]
+    m, n, disc = p[MINE], p[THEIRS], p[DISC]
+    low, high = geo.first[m], geo.first[m + 1]
+    wk.out[level, :, low:high] = 0.0
+    left = tb.size[tb.const[FULL]] - m - n - tb.size[disc]
+    if p[PLY] >= tb.const[PLIES] or (left == 0 and disc > 0 and too_deep(level, wk)):
+        count = list_hands(level, geo, wk)
+        for h in range(low, high):
+            if wk.own[level, h] > 0.0:
+                r = reach_of(level, h, count, geo, wk)
+                wk.out[level, UPPER, h] = r
+                if p[PLY] >= tb.const[PLIES]:
+                    wk.out[level, :, h] = 0.5 * r
+        return
+    if left == 0 and disc > 0:
+        fill_odds(p[SHUF] + 1, disc, tb, geo)
+        for h in range(low, high):
+            if wk.own[level, h] > 0.0 and reshuffle(level, h, tb, geo, wk):
+                their_turn(level + 1, tau, mode, tb, st, geo, wk, gd, plan)
+                wk.out[level, :, h] = wk.out[level + 1, :, h]
+        return
+    values, hands = tb.const[VALUES], geo.code.shape[0]
+    drawn = wk.drawn[level]
+    if left > 0:
+        draw_cards(wk.other[level], drawn, n, geo)
+        n += 1
+    else:
+        drawn[geo.first[n] : geo.first[n + 1]] = wk.other[level, geo.first[n] : geo.first[n + 1]]
+    if n == 0:
+        step_down(level, -1, wk)
+        clear(level + 1, geo, wk)
+        wk.own[level + 1, low:high] = wk.own[level, low:high]
+        wk.other[level + 1, 0] = drawn[0]
+        if leaf(level + 1, tb, geo, wk, gd) > tau and level + 4 < LEVELS:
+            own_turn(level + 1, tau, mode, tb, st, geo, wk, gd, plan)
+        wk.out[level, :, low:high] = wk.out[level + 1, :, low:high]
+        return
+    head, event_at, hand_at = wk.head[level], wk.edge_event[level], wk.edge_hand[level]
+    next_at, weight_at = wk.edge_next[level], wk.edge_weight[level]
+    head[:] = -1
+    edges = 0
+    for g in range(geo.first[n], geo.first[n + 1]):
+        code = geo.code[g]
+        if drawn[g] <= 0.0 or tb.best[code] >= p[CI] or not fits(g, disc, geo):
+            continue
+        actions = mix_of(
+            code, p[OCI], p[CI], m, disc, p[THEY_KNOW], p[I_KNOW], p[PLY], tb, st, wk.mix[0]
+        )
+        for a in range(actions):
+            if wk.mix[0, a] <= 0.0:
+                continue
+            row = tb.start[code] + a
+            rest = geo.index[code - tb.sub[row]]
+            for got in range(values if tb.kind[row] == SWAP else 1):
+                after = rest
+                if tb.kind[row] == SWAP:
+                    after = geo.plus[rest, got]
+                    if after < 0:
+                        continue
+                event = event_of(tb.kind[row], tb.sub[row], tb.radix[got], tb, geo)
+                event_at[edges] = event
+                hand_at[edges] = after
+                weight_at[edges] = drawn[g] * wk.mix[0, a]
+                next_at[edges] = head[event]
+                head[event] = edges
+                edges += 1
+    for event in range(head.shape[0]):
+        if head[event] < 0:
+            continue
+        gave = got = -1
+        step_down(level, event, wk)
+        q = wk.pub[level + 1]
+        if event < hands + values:
+            played = event if event < hands else geo.index[tb.radix[event - hands]]
+            code = geo.code[played]
+            q[THEIRS] = n - tb.size[code]
+            q[DISC] += code
+            q[I_KNOW] = forget(p[I_KNOW], code, tb)
+            if event < hands:
+                q[CI] -= geo.worth[played]
+            else:
+                cap = tb.const[SECOND_CI] if geo.const[SEAT] == 0 else tb.const[FIRST_CI]
+                q[OCI] = min(cap, p[OCI] + event - hands + 1)
+        else:
+            gave, got = (event - hands - values) // values, (event - hands - values) % values
+            q[THEIRS] = n
+            sure, told = (
+                forget(p[I_KNOW], tb.radix[gave], tb),
+                forget(p[THEY_KNOW], tb.radix[got], tb),
+            )
+            most = tb.digit[tb.const[FULL], 0]
+            if tb.digit[sure, got] >= most or tb.digit[told, gave] >= most:
+                continue  # more such cards than there are
+            q[I_KNOW] = sure + tb.radix[got]
+            q[THEY_KNOW] = told + tb.radix[gave]
+        clear(level + 1, geo, wk)
+        edge = head[event]
+        while edge >= 0:
+            wk.other[level + 1, hand_at[edge]] += weight_at[edge]
+            edge = next_at[edge]
+        some = False
+        for h in range(low, high):
+            if wk.own[level, h] <= 0.0:
+                continue
+            if gave < 0:
+                wk.own[level + 1, h] = wk.own[level, h]
+                some = True
+            elif geo.minus[h, got] >= 0 and geo.plus[geo.minus[h, got], gave] >= 0:
+                part = tb.digit[geo.code[h], got] / m
+                wk.own[level + 1, geo.plus[geo.minus[h, got], gave]] = part * wk.own[level, h]
+                some = True
+        if not some:
+            continue
+        if leaf(level + 1, tb, geo, wk, gd) > tau and level + 4 < LEVELS:
+            own_turn(level + 1, tau, mode, tb, st, geo, wk, gd, plan)
+        for h in range(low, high):
+            if wk.own[level, h] <= 0.0:
+                continue
+            if gave < 0:
+                wk.out[level, UPPER, h] += wk.out[level + 1, UPPER, h]
+                wk.out[level, LOWER, h] += wk.out[level + 1, LOWER, h]
+            elif geo.minus[h, got] >= 0 and geo.plus[geo.minus[h, got], gave] >= 0:
+                part = tb.digit[geo.code[h], got] / m
+                after = geo.plus[geo.minus[h, got], gave]
+                wk.out[level, UPPER, h] += part * wk.out[level + 1, UPPER, after]
+                wk.out[level, LOWER, h] += part * wk.out[level + 1, LOWER, after]
+
+
+@compiled
+def try_act(
+    level: int, act: int, size: int, tau: float, mode: int, tb: Tables, st: Store, geo: Geometry,
+    wk: Work, gd: Guide, plan: Plan,
+) -> None:  # fmt: skip
+    """The bounds of one own move for the hands that are wanted, into `wk.q[level, act]`."""
+    p = wk.pub[level]
+    values, hands = tb.const[VALUES], geo.code.shape[0]
+    low, high = geo.first[size], geo.first[size + 1]
+    theirs, theirs_end = geo.first[p[THEIRS]], geo.first[p[THEIRS] + 1]
+    wanted, q = wk.wanted[level], wk.q[level, act]
+    if act < hands + values:
+        played = act if act < hands else geo.index[tb.radix[act - hands]]
+        code = geo.code[played]
+        step_down(level, act, wk)
+        to = wk.pub[level + 1]
+        to[MINE] = size - tb.size[code]
+        to[DISC] += code
+        to[THEY_KNOW] = forget(p[THEY_KNOW], code, tb)
+        if act < hands:
+            to[OCI] -= geo.worth[played]
+        else:
+            cap = tb.const[FIRST_CI] if geo.const[SEAT] == 0 else tb.const[SECOND_CI]
+            to[CI] = min(cap, p[CI] + act - hands + 1)
+        clear(level + 1, geo, wk)
+        wk.other[level + 1, theirs:theirs_end] = wk.other[level, theirs:theirs_end]
+        for h in range(low, high):
+            if wanted[h] > 0.0:
+                wk.own[level + 1, geo.less[h, played]] = wanted[h]
+        their_turn(level + 1, tau, mode, tb, st, geo, wk, gd, plan)
+        for h in range(low, high):
+            if wanted[h] > 0.0:
+                q[UPPER, h - low] = wk.out[level + 1, UPPER, geo.less[h, played]]
+                q[LOWER, h - low] = wk.out[level + 1, LOWER, geo.less[h, played]]
+        return
+    gave = act - hands - values
+    for h in range(low, high):
+        if wanted[h] > 0.0:
+            q[:, h - low] = 0.0
+    for got in range(values):
+        step_down(level, hands + values + gave * values + got, wk)
+        to = wk.pub[level + 1]
+        to[MINE] = size
+        clear(level + 1, geo, wk)
+        some = 0.0
+        for g in range(theirs, theirs_end):
+            if wk.other[level, g] > 0.0 and geo.minus[g, got] >= 0:
+                after = geo.plus[geo.minus[g, got], gave]
+                if after >= 0:
+                    part = tb.digit[geo.code[g], got] / p[THEIRS]
+                    wk.other[level + 1, after] = part * wk.other[level, g]
+                    some += part * wk.other[level, g]
+        told, sure = forget(p[THEY_KNOW], tb.radix[gave], tb), forget(p[I_KNOW], tb.radix[got], tb)
+        most = tb.digit[tb.const[FULL], 0]
+        if some <= 0.0 or tb.digit[told, got] >= most or tb.digit[sure, gave] >= most:
+            continue
+        to[THEY_KNOW] = told + tb.radix[got]
+        to[I_KNOW] = sure + tb.radix[gave]
+        for h in range(low, high):
+            if wanted[h] > 0.0 and geo.plus[geo.minus[h, gave], got] >= 0:
+                wk.own[level + 1, geo.plus[geo.minus[h, gave], got]] = wanted[h]
+        their_turn(level + 1, tau, mode, tb, st, geo, wk, gd, plan)
+        for h in range(low, high):
+            if wanted[h] > 0.0 and geo.plus[geo.minus[h, gave], got] >= 0:
+                after = geo.plus[geo.minus[h, gave], got]
+                q[UPPER, h - low] += wk.out[level + 1, UPPER, after]
+                q[LOWER, h - low] += wk.out[level + 1, LOWER, after]
+
+
+@compiled
+def own_turn(
+    level: int, tau: float, mode: int, tb: Tables, st: Store, geo: Geometry, wk: Work, gd: Guide,
+    plan: Plan,
+) -> None:  # fmt: skip
+    """The responder draws and moves; `wk.out[level]` for its hands before the draw."""
+    p = wk.pub[level]
+    m = p[MINE]
+    low, high = geo.first[m], geo.first[m + 1]
+    left = tb.size[tb.const[FULL]] - m - p[THEIRS] - tb.size[p[DISC]]
+    if left == 0 and p[DISC] > 0:
+        if too_deep(level, wk):
+            return  # the bounds of the leaf stand
+        fill_odds(p[SHUF] + 1, p[DISC], tb, geo)
+        for h in range(low, high):
+            if wk.own[level, h] > 0.0:
+                wk.out[level, :, h] = 0.0
+                if reshuffle(level, h, tb, geo, wk):
+                    if leaf(level + 1, tb, geo, wk, gd) > tau:
+                        own_turn(level + 1, tau, mode, tb, st, geo, wk, gd, plan)
+                    wk.out[level, :, h] = wk.out[level + 1, :, h]
+        return
+    drawn, best, pick = wk.drawn[level], wk.best[level], wk.pick[level]
+    if left > 0:
+        draw_cards(wk.own[level], drawn, m, geo)
+        m += 1
+    else:
+        drawn[low:high] = wk.own[level, low:high]
+    low, high = geo.first[m], geo.first[m + 1]
+    wk.count[0] += 1
+    count = list_hands(level, geo, wk)
+    for h in range(low, high):
+        best[:, h] = 0.0
+        pick[h] = -1
+        if drawn[h] > 0.0:
+            r = reach_of(level, h, count, geo, wk)
+            if r <= 0.0:
+                drawn[h] = 0.0
+            elif tb.best[geo.code[h]] >= p[OCI] and m > 0:
+                best[:, h] = r
+                drawn[h] = 0.0
+    if m == 0:
+        if drawn[0] > 0.0:
+            step_down(level, -1, wk)
+            theirs, end = geo.first[p[THEIRS]], geo.first[p[THEIRS] + 1]
+            clear(level + 1, geo, wk)
+            wk.own[level + 1, 0] = drawn[0]
+            wk.other[level + 1, theirs:end] = wk.other[level, theirs:end]
+            their_turn(level + 1, tau, mode, tb, st, geo, wk, gd, plan)
+            best[:, 0] = wk.out[level + 1, :, 0]
+    elif mode == ITSELF:
+        follow(level, m, tau, mode, tb, st, geo, wk, gd, plan)
+    else:
+        choose_best(level, m, tau, mode, tb, st, geo, wk, gd, plan)
+        note_plan(level, m, geo, wk, plan)
+    if left > 0:
+        before_draw(level, m - 1, geo, wk)
+    else:
+        wk.out[level, :, low:high] = best[:, low:high]
+
+
+@compiled
+def follow(
+    level: int, m: int, tau: float, mode: int, tb: Tables, st: Store, geo: Geometry, wk: Work,
+    gd: Guide, plan: Plan,
+) -> None:  # fmt: skip
+    """The responder's hands do what the strategy does."""
+    p = wk.pub[level]
+    values, hands = tb.const[VALUES], geo.code.shape[0]
+    low, high = geo.first[m], geo.first[m + 1]
+    for i in range(list_acts(level, m, geo, wk)):
+        act = wk.acts[level, i]
+        kind = ATTACK if act < hands else DEFEND if act < hands + values else SWAP
+        sub = geo.code[act] if act < hands else tb.radix[(act - hands) % values]
+        some = False
+        for h in range(low, high):
+            wk.wanted[level, h] = 0.0
+            if drawn_and_may(level, h, act, geo, wk):
+                code = geo.code[h]
+                actions = mix_of(
+                    code, p[CI], p[OCI], p[THEIRS], p[DISC], p[I_KNOW], p[THEY_KNOW], p[PLY], tb,
+                    st, wk.mix[1],
+                )  # fmt: skip
+                for a in range(actions):
+                    row = tb.start[code] + a
+                    if tb.kind[row] == kind and tb.sub[row] == sub and wk.mix[1, a] > 0.0:
+                        wk.wanted[level, h] = wk.mix[1, a] * wk.drawn[level, h]
+                        some = True
+        if not some:
+            continue
+        try_act(level, act, m, tau, mode, tb, st, geo, wk, gd, plan)
+        for h in range(low, high):
+            if wk.wanted[level, h] > 0.0:
+                part = wk.wanted[level, h] / wk.drawn[level, h]
+                wk.best[level, UPPER, h] += part * wk.q[level, act, UPPER, h - low]
+                wk.best[level, LOWER, h] += part * wk.q[level, act, LOWER, h - low]
+
+
+@compiled
+def choose_best(
+    level: int, m: int, tau: float, mode: int, tb: Tables, st: Store, geo: Geometry, wk: Work,
+    gd: Guide, plan: Plan,
+) -> None:  # fmt: skip
+    """The highest bounds over the moves.
+
+    Every move is looked at one turn deep. Then the move that holds up the upper bounds of most
+    weight is searched for those hands, until what stands out above the searched ones is small.
+    Last, the moves with the highest lower bounds, as those are played.
+    """
+    low, high = geo.first[m], geo.first[m + 1]
+    drawn, best, pick, wanted = wk.drawn[level], wk.best[level], wk.pick[level], wk.wanted[level]
+    q, done, tally = wk.q[level], wk.done[level], wk.tally[level]
+    count = list_acts(level, m, geo, wk)
+    acts = wk.acts[level]
+    for i in range(count):
+        act = acts[i]
+        tally[act] = 0.0
+        for h in range(low, high):
+            wanted[h] = drawn[h] if drawn_and_may(level, h, act, geo, wk) else 0.0
+            q[act, :, h - low] = -1.0
+            done[act, h - low] = False
+        try_act(level, act, m, NEVER, mode, tb, st, geo, wk, gd, plan)
+    for side in (UPPER, LOWER):
+        while tau < NEVER:
+            total = 0.0
+            for h in range(low, high):
+                if drawn[h] > 0.0:
+                    act = stands_out(level, h, h - low, count, side, wk)
+                    wanted[h] = act + 1.0
+                    if act >= 0:
+                        floor = best[UPPER, h] if side == UPPER else q[act, LOWER, h - low]
+                        excess = drawn[h] * (q[act, UPPER, h - low] - floor)
+                        tally[act] += excess
+                        total += excess
+            chosen = -1
+            for i in range(count):
+                if tally[acts[i]] > 0.0 and (chosen < 0 or tally[acts[i]] > tally[chosen]):
+                    chosen = acts[i]
+            for i in range(count):
+                tally[acts[i]] = 0.0
+            if chosen < 0 or total <= tau:
+                break
+            for h in range(low, high):
+                wanted[h] = drawn[h] if drawn[h] > 0.0 and wanted[h] == chosen + 1.0 else 0.0
+            try_act(level, chosen, m, tau, mode, tb, st, geo, wk, gd, plan)
+            for h in range(low, high):
+                if wanted[h] > 0.0:
+                    done[chosen, h - low] = True
+                    best[UPPER, h] = max(best[UPPER, h], q[chosen, UPPER, h - low])
+    for h in range(low, high):
+        if drawn[h] > 0.0:
+            act = stands_out(level, h, h - low, count, UPPER, wk)
+            if act >= 0:
+                best[UPPER, h] = q[act, UPPER, h - low]
+            best[LOWER, h] = -1.0
+            for i in range(count):
+                if q[acts[i], LOWER, h - low] > best[LOWER, h]:
+                    best[LOWER, h] = q[acts[i], LOWER, h - low]
+                    pick[h] = acts[i]
