@@ -203,5 +203,6 @@ def to_json(analysis: Analysis) -> dict[str, Any]:
     }
     if analysis.solution.approximate:
         data["hidden"] = number(analysis.hidden)
-        data |= {"approximate": True, "bound": analysis.solution.bound}
+        solution = analysis.solution
+        data |= {"approximate": True, "bound": solution.bound, "at_most": solution.at_most}
     return data

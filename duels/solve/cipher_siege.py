@@ -32,6 +32,8 @@ from duels.solve.solution import Assessment, Progress, Solution, Unsolved, Value
 # The fact of a table that says what a best responder gained, both seats together. Tables trained
 # before it had this name carried a guess called "bound", which is not read.
 EXPLOITABLE = "exploitable by at least"
+# And the one that says what no player can gain: `tools/siege.py bounds`, both seats together.
+CERTIFIED = "exploitable by at most"
 
 
 class Advice(NamedTuple):
@@ -61,6 +63,8 @@ class CipherSiegeSolution(Solution):
         self.facts = table.facts
         measured = self.facts.get(EXPLOITABLE)
         self.bound = None if measured is None else float(measured)
+        certified = self.facts.get(CERTIFIED)
+        self.at_most = None if certified is None else float(certified)
         self._strategy = Strategy(table.payload)
 
     @classmethod

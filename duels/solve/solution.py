@@ -75,6 +75,7 @@ class Solution:
     # Where values are approximate: a best responder gained this much, both seats together, so the
     # strategy can be exploited by at least that. None: nobody measured it.
     bound: float | None = None
+    at_most: float | None = None  # no player gains more, both seats together; certified
     missing: str = ""  # why a value may not be known
 
     def __init__(self, game: AnyGame, progress: Progress | None = None) -> None:
@@ -101,10 +102,11 @@ class Solution:
             return None
         if self.bound is None:
             return "Approximate: how far the strategy can be exploited, no bound was measured."
-        return (
-            f"Approximate: the strategy is exploitable by at least {self.bound:.3f}; "
-            "a certified upper bound is not known yet."
-        )
+        if self.at_most is None:
+            most = "a certified upper bound is not known"
+        else:
+            most = f"by at most {self.at_most:.3f}, certified"
+        return f"Approximate: the strategy is exploitable by at least {self.bound:.3f}; {most}."
 
     def known(self, state: Any) -> Value:
         """The value of a state in which somebody chooses."""

@@ -18,7 +18,10 @@ from duels.solve.siege.public_search import BEST, ITSELF
 from duels.solve.siege.small_exact import Exact
 from duels.solve.siege.train import Trainer
 
-pytestmark = pytest.mark.skipif(not compiled.have_numba(), reason="needs the extra duels[solve]")
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(not compiled.have_numba(), reason="needs the extra duels[solve]"),
+]
 
 # All of them are reshuffled before the cap but the third; in the last one may hold all cards.
 CAPPED: list[tuple[dict[str, Any], int]] = [

@@ -26,8 +26,7 @@ def test_the_shipped_strategy_opens() -> None:
     assert float(solution().start_value()) == pytest.approx(0.718, abs=0.002)
     assert solution().bound == 0.016, "what a learned responder gained in both seats together"
     assert solution().caveat == (
-        "Approximate: the strategy is exploitable by at least 0.016; "
-        "a certified upper bound is not known yet."
+        "Approximate: the strategy is exploitable by at least 0.016; by at most 0.035, certified."
     )
     assert solution().facts["states"] > 800_000
     second = CipherSiegeSolution(load("cipher-siege", first=1))
