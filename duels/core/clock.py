@@ -47,9 +47,10 @@ class TimeControl(NamedTuple):
 
 def is_seconds(value: object, above: float | None = None) -> bool:
     """Whether a value is a sensible number of seconds, from 0 up or above a bound."""
-    if type(value) not in (int, float) or not 0 <= value < LONGEST:  # type: ignore[operator]
-        return False  # what is not a number compares false
-    return above is None or value > above  # type: ignore[operator]
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return False
+    # What is not a number (nan) compares false.
+    return 0 <= value < LONGEST and (above is None or value > above)
 
 
 class Clocks:

@@ -12,20 +12,13 @@ import pytest
 from duels.analysis import grade, summary
 from duels.analysis.page import page
 from duels.analysis.report import sparkline, text, to_json
-from duels.core.chance import stream
 from duels.core.match import Match
-from duels.core.player import answer
 from duels.games import BUILT_IN, load
-from duels.players import make
+from tests.analysis.test_grade import play
 
 
 def finished(slug: str, seed: int = 5) -> Match:
-    match = Match(load(slug), seed, players=("greedy", "random"))
-    seats = [make(name, stream(seed, player)) for player, name in enumerate(match.players)]
-    while match.result is None:
-        for player in match.deciders:
-            match.submit(player, answer(seats[player], match.view(player)))
-    return match
+    return play(slug, ("greedy", "random"), seed)
 
 
 @pytest.mark.parametrize("slug", BUILT_IN)
