@@ -15,14 +15,17 @@ from duels.solve.siege.codes import (
     VALUES,
     Store,
     Tables,
-    slot_of,
+    stored_slot,
 )
 from duels.solve.siege.mccfr import (
+    CI_M,
     CI_O,
     DISC,
     HAND_M,
     HAND_O,
-    key_of,
+    KNOWN_M,
+    KNOWN_O,
+    PLY,
     legal_count,
     match,
 )
@@ -146,7 +149,10 @@ def after_draw(bl: Belief, source: int, target: int, own: int, disc: int, tb: Ta
 def replies(s: Array, tb: Tables, st: Store, out: Array) -> Any:
     """The frozen strategy's move probabilities for the mover of ``s``; how many moves there are."""
     actions = legal_count(s, tb)
-    slot = slot_of(key_of(s, tb), st)
+    slot = stored_slot(
+        s[HAND_M], s[DISC], s[CI_M], s[CI_O], tb.size[s[HAND_O]], s[KNOWN_M], s[KNOWN_O], s[PLY],
+        tb, st,
+    )  # fmt: skip
     if st.keys[slot] == 0:
         for a in range(actions):
             out[a] = 0.0

@@ -173,30 +173,54 @@ def forget(known: int, played: int, tb: Tables) -> Any:
 
 
 @compiled
+def packed_key(
+    k: Any, hand: int, ci: int, oci: int, osize: int, km: int, tag: Any, tb: Tables
+) -> Any:
+    """One number of what a player knows; `k` is what a fine and a coarse state differ in."""
+    n, c = np.uint64(tb.const[CODES]), np.uint64(tb.const[CI_BASE])
+    k = (k * n + np.uint64(km)) * n + np.uint64(hand)
+    k = ((k * c + np.uint64(ci)) * c + np.uint64(oci)) * np.uint64(8) + np.uint64(osize)
+    return k * np.uint64(tb.const[TAGS]) + tag
+
+
+@compiled
+def fine_key(
+    hand: int, disc: int, ci: int, oci: int, osize: int, km: int, ko: int, ply: int, tb: Tables
+) -> Any:
+    """Key of the mover's information state with nearly all the player ever saw.
+
+    km and ko are the cards the mover and the other know. `CipherSiegeSolution` has the same on a
+    bare Python.
+    """
+    tag = np.uint64(2) + np.uint64(ply & 1)
+    if tb.const[PLIES] != DEPTH_CAP:
+        tag = np.uint64(6 + ply)
+    k = np.uint64(disc) * np.uint64(tb.const[CODES]) + np.uint64(ko)
+    return packed_key(k, hand, ci, oci, osize, km, tag, tb)
+
+
+@compiled
+def coarse_key(
+    hand: int, disc: int, ci: int, oci: int, osize: int, km: int, ply: int, tb: Tables
+) -> Any:
+    """Key of the mover's state with a summary of the unseen cards instead of the discards.
+
+    Of what is known because of swaps only the other's cards are kept.
+    """
+    tag = np.uint64(1)
+    if tb.const[FIRST_CI] != tb.const[SECOND_CI]:
+        tag = np.uint64(4) + np.uint64(ply & 1)
+    return packed_key(np.uint64(tb.bucket[hand + disc]), hand, ci, oci, osize, km, tag, tb)
+
+
+@compiled
 def state_key(
     hand: int, disc: int, ci: int, oci: int, osize: int, km: int, ko: int, ply: int, tb: Tables
 ) -> Any:
-    """Key of the mover's information state; km and ko are the cards the mover and the other know.
-
-    Early on it keeps the whole discard pile and what each side knows of the other's hand, which is
-    nearly all the player ever saw; later only a summary of the unseen cards and the known cards of
-    the opponent. `CipherSiegeSolution._key` is the same on a bare Python.
-    """
-    n = np.uint64(tb.const[CODES])
+    """The fine key early on, the coarse one later."""
     if ply < tb.const[FINE]:
-        k = np.uint64(disc) * n + np.uint64(ko)
-        tag = np.uint64(2) + np.uint64(ply & 1)
-        if tb.const[PLIES] != DEPTH_CAP:
-            tag = np.uint64(6 + ply)
-    else:
-        k = np.uint64(tb.bucket[hand + disc])
-        tag = np.uint64(1)
-        if tb.const[FIRST_CI] != tb.const[SECOND_CI]:
-            tag = np.uint64(4) + np.uint64(ply & 1)
-    k = (k * n + np.uint64(km)) * n + np.uint64(hand)
-    c = np.uint64(tb.const[CI_BASE])
-    k = ((k * c + np.uint64(ci)) * c + np.uint64(oci)) * np.uint64(8) + np.uint64(osize)
-    return k * np.uint64(tb.const[TAGS]) + tag
+        return fine_key(hand, disc, ci, oci, osize, km, ko, ply, tb)
+    return coarse_key(hand, disc, ci, oci, osize, km, ply, tb)
 
 
 @compiled
@@ -218,6 +242,18 @@ def slot_of(key: int, st: Store) -> Any:
     slot = (h ^ (h >> np.uint64(29))) & mask
     while st.keys[slot] != 0 and st.keys[slot] != key:
         slot = (slot + np.uint64(1)) & mask
+    return slot
+
+
+@compiled
+def stored_slot(
+    hand: int, disc: int, ci: int, oci: int, osize: int, km: int, ko: int, ply: int, tb: Tables,
+    st: Store,
+) -> Any:  # fmt: skip
+    """Slot of the mover's state in a finished strategy: the fine one, or else the coarse one."""
+    slot = slot_of(state_key(hand, disc, ci, oci, osize, km, ko, ply, tb), st)
+    if st.keys[slot] == 0 and ply < tb.const[FINE]:
+        slot = slot_of(coarse_key(hand, disc, ci, oci, osize, km, ply, tb), st)
     return slot
 
 

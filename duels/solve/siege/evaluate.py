@@ -8,50 +8,51 @@ from __future__ import annotations
 
 from typing import Any
 
-from duels.games.cipher_siege import CipherSiege
 from duels.solve.compiled import Array, compiled, np
 from duels.solve.siege.codes import (
     CI_BASE,
     CODES,
+    FINE,
     FIRST_CI,
     PLIES,
     SECOND_CI,
     TAGS,
     Store,
     Tables,
-    build_tables,
     find_or_add,
     new_store,
     slot_of,
     uniform,
 )
 from duels.solve.siege.mccfr import (
-    CI_O,
+    FAINT,
     HAND_M,
     PLY,
     choose,
     deal,
-    draw,
+    draw_on,
     key_of,
     legal_count,
     new_scratch,
     new_states,
     play,
     play_out,
+    rough_key_of,
+    slip,
     turn_over,
 )
 
-ENOUGH = 4000.0  # play-outs of one move: a standard error of 0.008
+ENOUGH = 2000.0  # play-outs of one move: a standard error of about 0.005
 SHRINK = 4.0  # play-outs that the coarse estimate is worth
-SLIPS = 0.2  # games in which the opponent may slip, so that what follows a mistake is valued too
+SLIPS = 0.3  # games in which the opponent may slip, so that what follows a mistake is valued too
 SLIP_WEIGHT = 0.1  # of a play-out after a slip: it must not blur what equilibrium play reaches
-EXPLORE = 0.25
+EXPLORE = 0.3
 
 
 @compiled
 def evaluate(
-    games: int, me: int, tb: Tables, st: Store, tc: Tables, sf: Store, sc: Store,
-    states: Array, scratch: Array, rng: Array,
+    games: int, me: int, tb: Tables, st: Store, sf: Store, sc: Store, states: Array,
+    scratch: Array, rng: Array,
 ) -> None:  # fmt: skip
     """Add play-outs by fine (sf) and coarse (sc) state: pool[0] sums results, pool[1] counts."""
     s, s2 = states[0], states[1]
@@ -59,22 +60,23 @@ def evaluate(
     for _ in range(games):
         deal(s, tb, rng)
         shaky = uniform(rng) < SLIPS
-        w = np.float32(1.0)
+        w, live = np.float32(1.0), 1.0
         while s[PLY] < tb.const[PLIES]:
-            draw(s, tb, rng)
+            live *= 1.0 - draw_on(s, tb, rng)
+            if live < FAINT:
+                if uniform(rng) * FAINT >= live:
+                    break
+                live = FAINT
             if s[HAND_M] == 0:
                 turn_over(s)
                 continue
-            if tb.best[s[HAND_M]] >= s[CI_O]:
-                break
             if (s[PLY] & 1) == me:
                 actions = legal_count(s, tb)
                 # only states of the strategy are stored; the rest still teach the coarse table
-                slot = slot_of(key_of(s, tb), st)
                 fine = np.int64(-1)
-                if st.keys[slot] != 0:
+                if s[PLY] < tb.const[FINE] and st.keys[slot_of(key_of(s, tb), st)] != 0:
                     fine = find_or_add(key_of(s, tb), actions, sf)
-                coarse = find_or_add(key_of(s, tc), actions, sc)
+                coarse = find_or_add(rough_key_of(s, tb), actions, sc)
                 for a in range(actions):
                     if fine >= 0 and sf.pool[1, fine + a] >= ENOUGH:
                         continue
@@ -88,14 +90,11 @@ def evaluate(
                         sc.pool[0, coarse + a] += r
                         sc.pool[1, coarse + a] += w
                 if uniform(rng) < EXPLORE:
-                    play(s, int(uniform(rng) * actions), tb, rng)
+                    play(s, slip(s, tb, rng), tb, rng)
                     continue
             elif shaky and uniform(rng) < 0.5:
                 w = np.float32(SLIP_WEIGHT)
-                slip = tb.best_row[s[HAND_M]]
-                if uniform(rng) < 0.5:
-                    slip = np.int64(uniform(rng) * legal_count(s, tb))
-                play(s, slip, tb, rng)
+                play(s, slip(s, tb, rng), tb, rng)
                 continue
             play(s, choose(s, 1, tb, st, tmp, rng), tb, rng)
 
@@ -103,12 +102,11 @@ def evaluate(
 class Evaluator:
     """Move values of a frozen strategy, growing more precise with every call."""
 
-    def __init__(self, game: CipherSiege, tables: Tables, strategy: Store, seed: int = 5) -> None:
+    def __init__(self, tables: Tables, strategy: Store, seed: int = 5) -> None:
         self.tables, self.strategy = tables, strategy
-        self.coarse = build_tables(game, 0, int(tables.const[PLIES]))
         slots = max(16, int(strategy.used[0]).bit_length() + 1)
         self.fine_store = new_store(slots, int(strategy.used[1]) + 1024)
-        self.coarse_store = new_store(slots, min(30_000_000, int(strategy.used[1]) + 1_000_000))
+        self.coarse_store = new_store(slots, int(strategy.used[1]) + 10_000_000)
         self.states, self.scratch = new_states(), new_scratch()
         self.rng: Array = np.array([seed], dtype=np.uint64)
 
@@ -116,21 +114,19 @@ class Evaluator:
         """So many games for either player."""
         for me in (0, 1):
             evaluate(
-                games, me, self.tables, self.strategy, self.coarse, self.fine_store,
-                self.coarse_store, self.states, self.scratch, self.rng,
+                games, me, self.tables, self.strategy, self.fine_store, self.coarse_store,
+                self.states, self.scratch, self.rng,
             )  # fmt: skip
 
     def values(self, keys: Array, where: Array) -> Array:
         """The values of the moves of state i, from place where[i] on; -1 where nothing is known."""
         found = np.full(int(where[-1]), -1.0)
-        stored_values(
-            keys, where, self.tables, self.coarse, self.fine_store, self.coarse_store, found
-        )
+        stored_values(keys, where, self.tables, self.fine_store, self.coarse_store, found)
         return found
 
 
 @compiled
-def coarse_key(key: int, tb: Tables, tc: Tables) -> Any:
+def coarse_of(key: Any, tb: Tables) -> Any:
     """Coarse key of a stored state, from its fine key, whose digits have mixed bases."""
     tag = key % np.uint64(tb.const[TAGS])
     if tag == 1 or tag == 4 or tag == 5:
@@ -142,7 +138,7 @@ def coarse_key(key: int, tb: Tables, tc: Tables) -> Any:
     hand = (rest // low) % n
     known = (rest // low // n) % n
     disc = rest // low // n // n // n
-    k = (np.uint64(tc.bucket[hand + disc]) * n + known) * n + hand
+    k = (np.uint64(tb.bucket[hand + disc]) * n + known) * n + hand
     out = np.uint64(1)
     if tb.const[FIRST_CI] != tb.const[SECOND_CI]:
         out = np.uint64(4) + (tag & np.uint64(1))
@@ -151,25 +147,24 @@ def coarse_key(key: int, tb: Tables, tc: Tables) -> Any:
 
 @compiled
 def stored_values(
-    keys: Array, where: Array, tb: Tables, tc: Tables, sf: Store, sc: Store, out: Array
+    keys: Array, where: Array, tb: Tables, sf: Store, sc: Store, out: Array
 ) -> None:
     """Values of the moves at stored states: state i fills out[where[i] : where[i + 1]].
 
-    The fine mean is shrunk towards the coarse one; -1 where no play-out says anything.
+    The fine mean is shrunk towards the coarse one, and is the coarse one where games never came;
+    -1 where no play-out says anything.
     """
     for j in range(keys.shape[0]):
         fine = slot_of(keys[j], sf)
-        if sf.keys[fine] == 0:  # never reached: no claim
-            out[where[j] : where[j + 1]] = -1.0
-            continue
-        coarse = slot_of(coarse_key(keys[j], tb, tc), sc)
+        coarse = slot_of(coarse_of(keys[j], tb), sc)
         for a in range(where[j + 1] - where[j]):
             total, weight = 0.0, 0.0
             if sc.keys[coarse] != 0 and sc.pool[1, sc.where[coarse] + a] > 0.0:
                 i = sc.where[coarse] + a
                 weight = min(SHRINK, float(sc.pool[1, i]))
                 total = weight * sc.pool[0, i] / sc.pool[1, i]
-            i = sf.where[fine] + a
-            total += sf.pool[0, i]
-            weight += sf.pool[1, i]
+            if sf.keys[fine] != 0:
+                i = sf.where[fine] + a
+                total += sf.pool[0, i]
+                weight += sf.pool[1, i]
             out[where[j] + a] = total / weight if weight > 0.0 else -1.0

@@ -7,9 +7,16 @@ walks every branch: with 20 moves a choice that is thousands of times dearer per
 weights: iteration t counts t. Regrets are floored so that a move can come back, and moves far below
 zero are skipped on most iterations. A player who can win at once does so: nothing scores above 1.
 
-In some games the opponent slips (a random move or its largest attack). What follows teaches with a
-tiny weight: too small to bend the strategy where equilibrium play goes, but regret matching ignores
-scale, so states that only a mistake can reach are learned as well.
+Whether a draw wins is never left to the dice: its chance is counted, and the game goes on with the
+draws that do not win, weighing that much less. Most of the noise of a play-out is gone with that,
+and every game reaches the later turns.
+
+What is learned at a state is also learned at its coarse state, which speaks while the fine one is
+new, and in the finished strategy wherever no fine one is stored.
+
+In some games the opponent slips: a random move, its largest attack, or a defence with its highest
+card. What follows teaches with a small weight: too small to bend the strategy where equilibrium
+play goes, but regret matching ignores scale, so states that only a mistake can reach are learned.
 """
 
 from __future__ import annotations
@@ -21,26 +28,35 @@ from duels.solve.siege.codes import (
     ATTACK,
     DEALT,
     DEFEND,
+    FINE,
     FIRST_CI,
     FULL,
     MAX_ACTIONS,
     PLIES,
     SECOND_CI,
+    TAGS,
+    VALUES,
     Store,
     Tables,
+    coarse_key,
     find_or_add,
     forget,
     moves_at,
     pick_card,
     slot_of,
     state_key,
+    stored_slot,
     uniform,
 )
 
-# Regrets are in units of the iteration's weight.
-PRUNE_BELOW, PRUNE_CHANCE, FLOOR = -30.0, 0.95, -45.0
+# Regrets are in units of what a visit without a slip weighs.
+PRUNE_BELOW, PRUNE_CHANCE, FLOOR = -5.0, 0.95, -8.0
 EXPLORE = 0.3  # the learner's share of random moves
-SLIPS, SLIP_WEIGHT = 0.15, 0.02  # games in which the opponent slips; the weight of what follows
+SLIPS, SLIP_WEIGHT = 0.2, 0.02  # games in which the opponent slips; the weight of what follows
+STALLS = 0.5  # the share of slips and random moves that are a defence with the highest card
+NEW = 8  # visits of the learner before a fine state speaks for itself
+MEET = 3  # times a fine state is met before it is kept
+FAINT = 0.15  # play with less weight than this goes on only now and then, with this weight
 
 # Indices into the state vector of a game.  "M" is the player to move, "O" the other one.
 DECK, DISC, HAND_M, HAND_O, CI_M, CI_O, KNOWN_M, KNOWN_O, PLY, CAP_M, CAP_O = range(11)
@@ -90,15 +106,47 @@ def deal(s: Array, tb: Tables, rng: Array) -> None:
 
 
 @compiled
-def draw(s: Array, tb: Tables, rng: Array) -> None:
-    """The draw phase; an empty deck is first refilled from the discard pile (C7)."""
+def refill(s: Array) -> None:
+    """An empty deck is refilled from the discard pile (C7)."""
     if s[DECK] == 0:
         s[DECK] = s[DISC]
         s[DISC] = 0
+
+
+@compiled
+def draw(s: Array, tb: Tables, rng: Array) -> None:
+    """The draw phase."""
+    refill(s)
     if s[DECK] > 0:
         card = tb.radix[pick_card(s[DECK], tb, rng)]
         s[DECK] -= card
         s[HAND_M] += card
+
+
+@compiled
+def draw_on(s: Array, tb: Tables, rng: Array) -> Any:
+    """The draw phase of a mover who does not win at once; the chance that it would have.
+
+    If every draw wins, nothing is drawn.
+    """
+    refill(s)
+    if s[DECK] == 0:
+        return 1.0 if tb.best[s[HAND_M]] >= s[CI_O] else 0.0
+    cards, wins = tb.size[s[DECK]], 0
+    for v in range(tb.const[VALUES]):
+        if tb.digit[s[DECK], v] > 0 and tb.best[s[HAND_M] + tb.radix[v]] >= s[CI_O]:
+            wins += tb.digit[s[DECK], v]
+    if wins == cards:
+        return 1.0
+    left = int(uniform(rng) * (cards - wins))
+    for v in range(tb.const[VALUES]):
+        if tb.digit[s[DECK], v] > 0 and tb.best[s[HAND_M] + tb.radix[v]] < s[CI_O]:
+            left -= tb.digit[s[DECK], v]
+            if left < 0:
+                s[DECK] -= tb.radix[v]
+                s[HAND_M] += tb.radix[v]
+                break
+    return wins / cards
 
 
 @compiled
@@ -153,13 +201,23 @@ def key_of(s: Array, tb: Tables) -> Any:
 
 
 @compiled
+def rough_key_of(s: Array, tb: Tables) -> Any:
+    """Key of the mover's coarse state."""
+    return coarse_key(
+        s[HAND_M], s[DISC], s[CI_M], s[CI_O], tb.size[s[HAND_O]], s[KNOWN_M], s[PLY], tb
+    )
+
+
+@compiled
 def choose(s: Array, which: int, tb: Tables, st: Store, sigma: Array, rng: Array) -> Any:
     """A move of the stored strategy; the largest attack where nothing is stored.
 
     `which` is the row of the pool: 0 the current strategy, 1 the average.
     """
     hand = s[HAND_M]
-    slot = slot_of(key_of(s, tb), st)
+    slot = stored_slot(
+        hand, s[DISC], s[CI_M], s[CI_O], tb.size[s[HAND_O]], s[KNOWN_M], s[KNOWN_O], s[PLY], tb, st
+    )
     if st.keys[slot] == 0:
         return tb.best_row[hand]
     actions = legal_count(s, tb)
@@ -168,94 +226,174 @@ def choose(s: Array, which: int, tb: Tables, st: Store, sigma: Array, rng: Array
 
 
 @compiled
+def current(s: Array, tb: Tables, st: Store, sigma: Array) -> None:
+    """The current mix of the mover: that of the fine state if it is not new, else of the coarse."""
+    hand = s[HAND_M]
+    actions, last = legal_count(s, tb), tb.total_actions[hand]
+    where = np.int64(-1)
+    if s[PLY] < tb.const[FINE]:
+        slot = slot_of(key_of(s, tb), st)
+        if st.keys[slot] != 0 and st.pool[0, st.where[slot] + last] >= NEW:
+            where = st.where[slot]
+    if where < 0:
+        slot = slot_of(rough_key_of(s, tb), st)
+        if st.keys[slot] != 0:
+            where = st.where[slot]
+    if where < 0:
+        sigma[:actions] = 0.0
+        sigma[tb.best_row[hand]] = 1.0
+    else:
+        match(where, actions, tb.best_row[hand], st.pool[0], sigma)
+
+
+@compiled
 def play_out(s: Array, me: int, which: int, tb: Tables, st: Store, sigma: Array, rng: Array) -> Any:
-    """The score of seat `me` when both follow the stored strategy from the start of a turn."""
+    """The score of seat `me` when both follow the stored strategy from the start of a turn.
+
+    Chances to win by a draw are counted, not sampled: the score is anything from 0 to 1.
+    """
+    score, weight = 0.0, 1.0
     while s[PLY] < tb.const[PLIES]:
-        draw(s, tb, rng)
+        chance = draw_on(s, tb, rng)
+        if (s[PLY] & 1) == me:
+            score += weight * chance
+        weight *= 1.0 - chance
+        if weight < FAINT:
+            if uniform(rng) * FAINT >= weight:
+                return score
+            weight = FAINT
         if s[HAND_M] == 0:
             turn_over(s)
             continue
-        if tb.best[s[HAND_M]] >= s[CI_O]:
-            return 1.0 if (s[PLY] & 1) == me else 0.0
-        play(s, choose(s, which, tb, st, sigma, rng), tb, rng)
-    return 0.5
+        if which == 0:
+            current(s, tb, st, sigma)
+            a = sample(sigma, legal_count(s, tb), rng)
+        else:
+            a = choose(s, 1, tb, st, sigma, rng)
+        play(s, a, tb, rng)
+    return score + 0.5 * weight
+
+
+@compiled
+def slip(s: Array, tb: Tables, rng: Array) -> Any:
+    """A mistake: often a defence with the highest card, else any move."""
+    if uniform(rng) < STALLS:
+        return tb.plain_actions[s[HAND_M]] - 1
+    return np.int64(uniform(rng) * legal_count(s, tb))
+
+
+@compiled
+def learn(
+    where: int, actions: int, w: float, floor: float, value: float, q: Array, st: Store
+) -> None:
+    """Add the regrets of the moves that were valued (`q` is not below zero)."""
+    for a in range(actions):
+        if q[a] >= 0.0:
+            r = st.pool[0, where + a] + np.float32(w * (q[a] - value))
+            st.pool[0, where + a] = max(np.float32(floor), r)
 
 
 @compiled
 def iterate(
-    me: int, w: float, tb: Tables, st: Store, scratch: Array, states: Array, rng: Array
+    me: int, w: float, tb: Tables, st: Store, met: Array, scratch: Array, states: Array, rng: Array
 ) -> None:
     """One game with ``me`` as the learner."""
     s, s2 = states[0], states[1]
     sigma, q, tmp = scratch[0], scratch[1], scratch[2]
     deal(s, tb, rng)
     shaky = uniform(rng) < SLIPS
-    scale = 1.0
+    weight, scale = w, 1.0
     while s[PLY] < tb.const[PLIES]:
-        draw(s, tb, rng)
+        weight *= 1.0 - draw_on(s, tb, rng)
+        if weight < FAINT * scale * w:
+            if uniform(rng) * FAINT * scale * w >= weight:
+                return
+            weight = FAINT * scale * w
         hand = s[HAND_M]
         if hand == 0:
             turn_over(s)
             continue
-        if tb.best[hand] >= s[CI_O]:
+        actions, last = legal_count(s, tb), tb.total_actions[hand]
+        coarse = find_or_add(rough_key_of(s, tb), last + 1, st)
+        fine = coarse
+        if s[PLY] < tb.const[FINE]:
+            fine = find_if_met(key_of(s, tb), last + 1, met, st)
+        if coarse < 0:
             return
-        actions = legal_count(s, tb)
-        where = find_or_add(key_of(s, tb), actions, st)
-        if where < 0:
-            return
-        match(where, actions, tb.best_row[hand], st.pool[0], sigma)
+        current(s, tb, st, sigma)
         if (s[PLY] & 1) != me:
             for a in range(actions):
-                st.pool[1, where + a] += np.float32(w * sigma[a])
+                part = np.float32(weight * sigma[a])
+                st.pool[1, coarse + a] += part
+                if fine >= 0 and fine != coarse:
+                    st.pool[1, fine + a] += part
             a = sample(sigma, actions, rng)
             if shaky and uniform(rng) < 0.5:
-                scale = SLIP_WEIGHT
-                a = tb.best_row[hand] if uniform(rng) < 0.5 else int(uniform(rng) * actions)
+                if scale == 1.0:
+                    scale = SLIP_WEIGHT
+                    weight *= scale
+                a = tb.best_row[hand] if uniform(rng) < 0.25 else slip(s, tb, rng)
             play(s, a, tb, rng)
             continue
-        skip = uniform(rng) < PRUNE_CHANCE
+        skip, unit = uniform(rng) < PRUNE_CHANCE, weight / scale
+        known = fine if fine >= 0 else coarse
         value = 0.0
         for a in range(actions):
-            if skip and sigma[a] == 0.0 and st.pool[0, where + a] < PRUNE_BELOW * w:
+            if skip and sigma[a] == 0.0 and st.pool[0, known + a] < PRUNE_BELOW * unit:
                 q[a] = -1.0
                 continue
             s2[:] = s
             play(s2, a, tb, rng)
             q[a] = play_out(s2, me, 0, tb, st, tmp, rng)
             value += sigma[a] * q[a]
-        floor = np.float32(FLOOR * w)
-        for a in range(actions):
-            if q[a] >= 0.0:
-                st.pool[0, where + a] = max(
-                    floor, st.pool[0, where + a] + np.float32(scale * w * (q[a] - value))
-                )
+        learn(coarse, actions, weight, FLOOR * unit, value, q, st)
+        st.pool[0, coarse + last] += np.float32(1.0)
+        if fine >= 0 and fine != coarse:
+            learn(fine, actions, weight, FLOOR * unit, value, q, st)
+            st.pool[0, fine + last] += np.float32(1.0)
         if uniform(rng) < EXPLORE:
-            a = int(uniform(rng) * actions)
+            a = slip(s, tb, rng)
         else:
-            match(where, actions, tb.best_row[hand], st.pool[1], sigma)
+            match(known, actions, tb.best_row[hand], st.pool[1], sigma)
             a = sample(sigma, actions, rng)
         play(s, a, tb, rng)
 
 
 @compiled
+def find_if_met(key: Any, cells: int, met: Array, st: Store) -> Any:
+    """Pool offset of a state that was met a few times; -1 before, or when the store is full."""
+    slot = slot_of(key, st)
+    if st.keys[slot] == key:
+        return st.where[slot]
+    tally = (key * np.uint64(0xD1342543DE82EF95)) >> np.uint64(40)
+    met[tally] += 1
+    if met[tally] < MEET:
+        return np.int64(-1)
+    met[tally] = 0
+    return find_or_add(key, cells, st)
+
+
+@compiled
 def train(
-    count: Array, stop: int, tb: Tables, st: Store, scratch: Array, states: Array, rng: Array
-) -> None:
+    count: Array, stop: int, tb: Tables, st: Store, met: Array, scratch: Array, states: Array,
+    rng: Array,
+) -> None:  # fmt: skip
     """Iterations up to `stop`. `count` keeps pace, so that a run that is interrupted between two
     calls never mistakes how far it came."""
     while count[0] < stop:
         w = (count[0] + 1) * 1e-6
-        iterate(0, w, tb, st, scratch, states, rng)
-        iterate(1, w, tb, st, scratch, states, rng)
+        iterate(0, w, tb, st, met, scratch, states, rng)
+        iterate(1, w, tb, st, met, scratch, states, rng)
         count[0] += 1
 
 
 @compiled
 def total_regret(tb: Tables, st: Store) -> Any:
-    """The largest positive regret of each state, summed over all states."""
+    """The largest positive regret of each fine state, summed over all of them."""
     total = 0.0
     for slot in range(st.keys.shape[0]):
-        if st.keys[slot] != 0:
+        tag = st.keys[slot] % np.uint64(tb.const[TAGS])
+        if st.keys[slot] != 0 and tag != 1 and tag != 4 and tag != 5:
             where = st.where[slot]
             total += max(0.0, st.pool[0, where : where + moves_at(st.keys[slot], tb)].max())
     return total

@@ -9,8 +9,7 @@ from duels.solve.siege.codes import (
     FULL,
     Store,
     Tables,
-    slot_of,
-    state_key,
+    stored_slot,
 )
 from duels.solve.siege.mccfr import match
 from duels.solve.siege.public_tree import (
@@ -86,7 +85,7 @@ def mix_of(
 ) -> Any:  # fmt: skip
     """The strategy's mix for a hand that cannot win at once; how many moves it has."""
     actions = tb.total_actions[hand] if osize > 0 else tb.plain_actions[hand]
-    slot = slot_of(state_key(hand, disc, ci, oci, osize, km, ko, ply, tb), st)
+    slot = stored_slot(hand, disc, ci, oci, osize, km, ko, ply, tb, st)
     out[:actions] = 0.0
     if st.keys[slot] == 0:
         out[tb.best_row[hand]] = 1.0

@@ -9,30 +9,32 @@ from duels.solve.compiled import Array, compiled, np
 from duels.solve.siege.codes import Store, Tables, build_tables, insert_all, moves_at, new_store
 from duels.solve.siege.evaluate import Evaluator
 from duels.solve.siege.mccfr import new_scratch, new_states, self_play
-from duels.solve.siege.strategy import SCALE, UNKNOWN, Stored
+from duels.solve.siege.strategy import SCALE, Stored
 from duels.solve.siege.train import FINE_PLIES, Trainer
 
-DROP = 0.02  # moves played less often than this are noise of the averaging
+DROP = 0.01  # moves played less often than this are noise of the averaging
 LEAST = 0.5  # states with less weight than this, in units of the last iteration, are left out
+MOST = 520_000  # states of a table, those of most weight: about 10 MB
 RESOLUTION = 255
 
 
 @compiled
-def coded_mixes(
-    keys: Array, where: Array, least: float, tb: Tables, st: Store, at: Array, coded: Array
-) -> None:
-    """The mix of each state in bytes: state i fills coded[at[i] : at[i + 1]].
+def weights_of(keys: Array, where: Array, tb: Tables, st: Store, out: Array) -> None:
+    """How much each state was played."""
+    for i in range(keys.shape[0]):
+        out[i] = st.pool[1, where[i] : where[i] + moves_at(keys[i], tb)].sum()
 
-    A state that was hardly ever played is left without a weight.
-    """
+
+@compiled
+def coded_mixes(
+    keys: Array, where: Array, tb: Tables, st: Store, at: Array, coded: Array
+) -> None:
+    """The mix of each state in bytes: state i fills coded[at[i] : at[i + 1]]."""
     for i in range(keys.shape[0]):
         n = moves_at(keys[i], tb)
         at[i + 1] = at[i] + n
         mix = st.pool[1, where[i] : where[i] + n].astype(np.float64)
-        total = mix.sum()
-        if total < least or total <= 0.0:
-            continue
-        mix /= total
+        mix /= mix.sum()
         for a in range(n):
             if mix[a] < DROP:
                 mix[a] = 0.0
@@ -41,26 +43,42 @@ def coded_mixes(
             coded[at[i] + a] = np.uint8(np.rint(RESOLUTION * mix[a]))
 
 
-def collect(run: Trainer, evaluator: Evaluator | None) -> list[Stored]:
-    """The states worth keeping, in key order, with the values an evaluator found."""
+def collect(run: Trainer, most: int = MOST) -> list[Stored]:
+    """The states worth keeping, in key order, without values."""
     st = run.store
     used = np.nonzero(st.keys)[0]
     used = used[np.argsort(st.keys[used])]
+    weight = np.zeros(len(used))
+    weights_of(st.keys[used], st.where[used], run.tables, st, weight)
+    enough = max(LEAST * run.iterations * 1e-6, 1e-30)
+    if len(used) > most:
+        enough = max(enough, float(np.partition(weight, -most)[-most]))
+    used = used[weight >= enough]
     keys, where = st.keys[used], st.where[used]
     at = np.zeros(len(keys) + 1, dtype=np.int64)
     coded = np.zeros(int(st.used[1]), dtype=np.uint8)
-    coded_mixes(keys, where, LEAST * run.iterations * 1e-6, run.tables, st, at, coded)
-    values = np.full(len(coded), -1.0) if evaluator is None else evaluator.values(keys, at)
-    known = np.where(values < 0, UNKNOWN, np.rint(SCALE * np.minimum(values, 1.0)))
-    worth: bytes = known.astype(np.uint8).tobytes()
+    coded_mixes(keys, where, run.tables, st, at, coded)
     weights: bytes = coded.tobytes()
     places = at.tolist()
     states = []
     for key, begin, end in zip(keys.tolist(), places, places[1:], strict=False):
         mix = [(move, weight) for move, weight in enumerate(weights[begin:end]) if weight]
-        if mix:
-            states.append(Stored(key, end - begin, mix, worth[begin:end]))
+        states.append(Stored(key, end - begin, mix, b""))
     return states
+
+
+def valued(states: list[Stored], evaluator: Evaluator) -> list[Stored]:
+    """The states with the values of their moves; those that no play-out came to are left out."""
+    keys = np.array([state.key for state in states], dtype=np.uint64)
+    at = np.cumsum([0, *(state.moves for state in states)])
+    found = evaluator.values(keys, at)
+    worth: bytes = np.rint(SCALE * np.clip(found, 0.0, 1.0)).astype(np.uint8).tobytes()
+    places = at.tolist()
+    return [
+        state._replace(values=worth[begin:end])
+        for state, begin, end in zip(states, places, places[1:], strict=False)
+        if (found[begin:end] >= 0.0).all()
+    ]
 
 
 def frozen(

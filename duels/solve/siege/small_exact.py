@@ -6,7 +6,7 @@ from typing import Any
 
 from duels.games.cipher_siege import CipherSiege
 from duels.solve.compiled import Array, compiled, np
-from duels.solve.siege.codes import MAX_ACTIONS, Store, Tables, slot_of, state_key
+from duels.solve.siege.codes import MAX_ACTIONS, Store, Tables, stored_slot
 from duels.solve.siege.mccfr import match
 from duels.solve.siege.small_tree import Builder, Cards, Tree
 
@@ -140,8 +140,8 @@ class Exact:
             sigma[:] = 0.0
             sigma[best] = 1.0
             if tables.best[h] < oci:
-                slot = slot_of(
-                    state_key(h, code(disc), ci, oci, osize, code(km), code(ko), ply, tables), store
+                slot = stored_slot(
+                    h, code(disc), ci, oci, osize, code(km), code(ko), ply, tables, store
                 )
                 if store.keys[slot] != 0:
                     match(store.where[slot], actions, best, store.pool[1], sigma)

@@ -17,8 +17,9 @@ from duels.solve.siege.mccfr import new_scratch, new_states, total_regret, train
 from duels.solve.solution import Unsolved
 from duels.solve.tables import settings
 
-FINE_PLIES = 6  # turns with the fine information state
-FORMAT = "cipher-siege training 1"
+FINE_PLIES = 8  # turns with the fine information state
+MET = 1 << 24  # counters of fine states that are not yet kept
+FORMAT = "cipher-siege training 2"
 LARGE = 1000  # codes from which a variant needs the large store
 LOOK = 0.5  # seconds between two looks at the clock; the result does not depend on it
 SAVE = 120.0  # seconds between two checkpoints
@@ -39,6 +40,7 @@ class Trainer:
         self.store: Store = new_store(slots, 9 << slots)  # a choice has about 15 moves; 0.6 full
         self._count: Array = np.zeros(1, dtype=np.int64)
         self._rng: Array = np.array([seed], dtype=np.uint64)
+        self._met: Array = np.zeros(MET, dtype=np.uint8)
         self._scratch, self._states = new_scratch(), new_states()
         self.run(0)  # compiles, so that no clock counts it
 
@@ -49,8 +51,8 @@ class Trainer:
     def run(self, iterations: int) -> None:
         """Train for so many more iterations."""
         train(
-            self._count, self.iterations + iterations, self.tables, self.store, self._scratch,
-            self._states, self._rng,
+            self._count, self.iterations + iterations, self.tables, self.store, self._met,
+            self._scratch, self._states, self._rng,
         )  # fmt: skip
 
     def regret(self) -> float:
@@ -80,6 +82,7 @@ class Trainer:
                 keys=self.store.keys[used],
                 where=self.store.where[used],
                 pool=self.store.pool[:, : self.store.used[1]],
+                met=self._met,
                 rng=self._rng,
                 count=self._count,
             )
@@ -104,6 +107,7 @@ class Trainer:
         cells = saved["pool"].shape[1]
         run._count[:] = saved["count"]
         run._rng[:] = saved["rng"]
+        run._met[:] = saved["met"]
         run.store.pool[:, :cells] = saved["pool"]
         insert_all(saved["keys"], saved["where"], run.store)
         run.store.used[1] = cells
