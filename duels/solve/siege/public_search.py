@@ -23,7 +23,7 @@ from duels.solve.siege.codes import (
     Tables,
     forget,
 )
-from duels.solve.siege.public_leaf import Guide, before_draw, draw_cards, leaf, list_hands, reach_of
+from duels.solve.siege.public_leaf import before_draw, draw_cards, leaf, list_hands, reach_of
 from duels.solve.siege.public_steps import (
     Plan,
     clear,
@@ -63,7 +63,7 @@ BEST, ITSELF = 0, 1  # the responder takes the best move, or follows the strateg
 
 @compiled
 def their_turn(
-    level: int, tau: float, mode: int, tb: Tables, st: Store, geo: Geometry, wk: Work, gd: Guide,
+    level: int, tau: float, mode: int, tb: Tables, st: Store, geo: Geometry, wk: Work, ln: Store,
     plan: Plan,
 ) -> None:  # fmt: skip
     """The opponent draws and follows its strategy; `wk.out[level]` for the own hands."""
@@ -85,7 +85,7 @@ def their_turn(
         fill_odds(p[SHUF] + 1, disc, tb, geo)
         for h in range(low, high):
             if wk.own[level, h] > 0.0 and reshuffle(level, h, tb, geo, wk):
-                their_turn(level + 1, tau, mode, tb, st, geo, wk, gd, plan)
+                their_turn(level + 1, tau, mode, tb, st, geo, wk, ln, plan)
                 wk.out[level, :, h] = wk.out[level + 1, :, h]
         return
     values, hands = tb.const[VALUES], geo.code.shape[0]
@@ -100,8 +100,8 @@ def their_turn(
         clear(level + 1, geo, wk)
         wk.own[level + 1, low:high] = wk.own[level, low:high]
         wk.other[level + 1, 0] = drawn[0]
-        if leaf(level + 1, tb, geo, wk, gd) > tau and level + 4 < LEVELS:
-            own_turn(level + 1, tau, mode, tb, st, geo, wk, gd, plan)
+        if leaf(level + 1, tb, geo, wk, ln) > tau and level + 4 < LEVELS:
+            own_turn(level + 1, tau, mode, tb, st, geo, wk, ln, plan)
         wk.out[level, :, low:high] = wk.out[level + 1, :, low:high]
         return
     head, event_at, hand_at = wk.head[level], wk.edge_event[level], wk.edge_hand[level]
@@ -180,8 +180,8 @@ def their_turn(
                 some = True
         if not some:
             continue
-        if leaf(level + 1, tb, geo, wk, gd) > tau and level + 4 < LEVELS:
-            own_turn(level + 1, tau, mode, tb, st, geo, wk, gd, plan)
+        if leaf(level + 1, tb, geo, wk, ln) > tau and level + 4 < LEVELS:
+            own_turn(level + 1, tau, mode, tb, st, geo, wk, ln, plan)
         for h in range(low, high):
             if wk.own[level, h] <= 0.0:
                 continue
@@ -198,7 +198,7 @@ def their_turn(
 @compiled
 def try_act(
     level: int, act: int, size: int, tau: float, mode: int, tb: Tables, st: Store, geo: Geometry,
-    wk: Work, gd: Guide, plan: Plan,
+    wk: Work, ln: Store, plan: Plan,
 ) -> None:  # fmt: skip
     """The bounds of one own move for the hands that are wanted, into `wk.q[level, act]`."""
     p = wk.pub[level]
@@ -224,7 +224,7 @@ def try_act(
         for h in range(low, high):
             if wanted[h] > 0.0:
                 wk.own[level + 1, geo.less[h, played]] = wanted[h]
-        their_turn(level + 1, tau, mode, tb, st, geo, wk, gd, plan)
+        their_turn(level + 1, tau, mode, tb, st, geo, wk, ln, plan)
         for h in range(low, high):
             if wanted[h] > 0.0:
                 q[UPPER, h - low] = wk.out[level + 1, UPPER, geo.less[h, played]]
@@ -256,7 +256,7 @@ def try_act(
         for h in range(low, high):
             if wanted[h] > 0.0 and geo.plus[geo.minus[h, gave], got] >= 0:
                 wk.own[level + 1, geo.plus[geo.minus[h, gave], got]] = wanted[h]
-        their_turn(level + 1, tau, mode, tb, st, geo, wk, gd, plan)
+        their_turn(level + 1, tau, mode, tb, st, geo, wk, ln, plan)
         for h in range(low, high):
             if wanted[h] > 0.0 and geo.plus[geo.minus[h, gave], got] >= 0:
                 after = geo.plus[geo.minus[h, gave], got]
@@ -266,7 +266,7 @@ def try_act(
 
 @compiled
 def own_turn(
-    level: int, tau: float, mode: int, tb: Tables, st: Store, geo: Geometry, wk: Work, gd: Guide,
+    level: int, tau: float, mode: int, tb: Tables, st: Store, geo: Geometry, wk: Work, ln: Store,
     plan: Plan,
 ) -> None:  # fmt: skip
     """The responder draws and moves; `wk.out[level]` for its hands before the draw."""
@@ -282,8 +282,8 @@ def own_turn(
             if wk.own[level, h] > 0.0:
                 wk.out[level, :, h] = 0.0
                 if reshuffle(level, h, tb, geo, wk):
-                    if leaf(level + 1, tb, geo, wk, gd) > tau:
-                        own_turn(level + 1, tau, mode, tb, st, geo, wk, gd, plan)
+                    if leaf(level + 1, tb, geo, wk, ln) > tau:
+                        own_turn(level + 1, tau, mode, tb, st, geo, wk, ln, plan)
                     wk.out[level, :, h] = wk.out[level + 1, :, h]
         return
     drawn, best, pick = wk.drawn[level], wk.best[level], wk.pick[level]
@@ -312,12 +312,12 @@ def own_turn(
             clear(level + 1, geo, wk)
             wk.own[level + 1, 0] = drawn[0]
             wk.other[level + 1, theirs:end] = wk.other[level, theirs:end]
-            their_turn(level + 1, tau, mode, tb, st, geo, wk, gd, plan)
+            their_turn(level + 1, tau, mode, tb, st, geo, wk, ln, plan)
             best[:, 0] = wk.out[level + 1, :, 0]
     elif mode == ITSELF:
-        follow(level, m, tau, mode, tb, st, geo, wk, gd, plan)
+        follow(level, m, tau, mode, tb, st, geo, wk, ln, plan)
     else:
-        choose_best(level, m, tau, mode, tb, st, geo, wk, gd, plan)
+        choose_best(level, m, tau, mode, tb, st, geo, wk, ln, plan)
         note_plan(level, m, geo, wk, plan)
     if left > 0:
         before_draw(level, m - 1, geo, wk)
@@ -328,7 +328,7 @@ def own_turn(
 @compiled
 def follow(
     level: int, m: int, tau: float, mode: int, tb: Tables, st: Store, geo: Geometry, wk: Work,
-    gd: Guide, plan: Plan,
+    ln: Store, plan: Plan,
 ) -> None:  # fmt: skip
     """The responder's hands do what the strategy does."""
     p = wk.pub[level]
@@ -354,7 +354,7 @@ def follow(
                         some = True
         if not some:
             continue
-        try_act(level, act, m, tau, mode, tb, st, geo, wk, gd, plan)
+        try_act(level, act, m, tau, mode, tb, st, geo, wk, ln, plan)
         for h in range(low, high):
             if wk.wanted[level, h] > 0.0:
                 part = wk.wanted[level, h] / wk.drawn[level, h]
@@ -365,7 +365,7 @@ def follow(
 @compiled
 def choose_best(
     level: int, m: int, tau: float, mode: int, tb: Tables, st: Store, geo: Geometry, wk: Work,
-    gd: Guide, plan: Plan,
+    ln: Store, plan: Plan,
 ) -> None:  # fmt: skip
     """The highest bounds over the moves.
 
@@ -385,7 +385,7 @@ def choose_best(
             wanted[h] = drawn[h] if drawn_and_may(level, h, act, geo, wk) else 0.0
             q[act, :, h - low] = -1.0
             done[act, h - low] = False
-        try_act(level, act, m, NEVER, mode, tb, st, geo, wk, gd, plan)
+        try_act(level, act, m, NEVER, mode, tb, st, geo, wk, ln, plan)
     for side in (UPPER, LOWER):
         while tau < NEVER:
             total = 0.0
@@ -408,7 +408,7 @@ def choose_best(
                 break
             for h in range(low, high):
                 wanted[h] = drawn[h] if drawn[h] > 0.0 and wanted[h] == chosen + 1.0 else 0.0
-            try_act(level, chosen, m, tau, mode, tb, st, geo, wk, gd, plan)
+            try_act(level, chosen, m, tau, mode, tb, st, geo, wk, ln, plan)
             for h in range(low, high):
                 if wanted[h] > 0.0:
                     done[chosen, h - low] = True

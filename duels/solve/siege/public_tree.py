@@ -74,7 +74,8 @@ class Work(NamedTuple):
     wides: Array  # i64[2, hands] codes and lanes with the discards,
     weights: Array  # f64[hands] weights before,
     columns: Array  # f64[hands, 2 * values] and after
-    mix: Array  # f64[2, 256]
+    mix: Array  # f64[4, 256] mixes of the two players; values of moves, and their games
+    state: Array  # i64[11] a state of a game, as a responder sees it
     count: Array  # i64[2] own choices searched, leaves
 
 
@@ -157,7 +158,7 @@ def work(tb: Tables, geo: Geometry) -> Work:
         np.zeros((hands, 2 * values + 1)), np.zeros(2 * values),
         np.zeros((2, hands), dtype=np.int64), np.zeros((2, hands), dtype=np.int64),
         np.zeros(hands), np.zeros((hands, 2 * values)),
-        np.zeros((2, 256)), np.zeros(2, dtype=np.int64),
+        np.zeros((4, 256)), np.zeros(11, dtype=np.int64), np.zeros(2, dtype=np.int64),
     )  # fmt: skip
 
 
