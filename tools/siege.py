@@ -108,8 +108,9 @@ def teach(responder: Responder, games: int) -> None:
 def bounds(given: argparse.Namespace) -> None:
     game, tb, store = asked(given)
     for seat in seats(given):
-        learned = taught(seat, tb, store, given.learn).learned
-        responder = PublicResponder(game, seat, tb, store, learned)
+        learner = taught(seat, tb, store, given.learn)
+        note(f"seat {seat + 1}: the learned responder alone scores {learner.score(given.games)}")
+        responder = PublicResponder(game, seat, tb, store, learner.learned)
         note(f"seat {seat + 1}: compiling")
         responder.search(1.0)
         for found in close_in(responder, 60 * given.minutes, given.games, given.tau):

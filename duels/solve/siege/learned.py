@@ -63,8 +63,9 @@ def learned_key(s: Array, level: int, tb: Tables) -> Any:
 def estimates(s: Array, tb: Tables, ln: Store, q: Array, n: Array) -> Any:
     """Values of the mover's moves into `q`, the games they rest on into `n`; how many moves."""
     actions = legal_count(s, tb)
-    q[:actions] = 0.5
-    n[:actions] = 0.0
+    for a in range(actions):
+        q[a] = 0.5
+        n[a] = 0.0
     for level in range(DETAIL):
         slot = slot_of(learned_key(s, level, tb), ln)
         if ln.keys[slot] == 0:

@@ -161,12 +161,14 @@ def close_in(
 ) -> Iterator[Bounds]:
     """Pass after pass, each finer, for about so long; the bounds of all passes so far.
 
-    A pass is begun if it is likely to end in time: the next takes about twice as long. The last
-    is kept even if it takes longer.
+    Before the first pass it plays as it has learned, without a plan; that counts too. A pass is
+    begun if it is likely to end in time: the next takes about twice as long. The last is kept even
+    if it takes longer.
     """
     began = time.monotonic()
     upper, seed = 1.0, 7
-    best = responder.score(games, seed)  # no plan yet: as it has learned
+    responder.plan = new_plan(0)
+    best = responder.score(games, seed)
     while True:
         start = time.monotonic()
         found = responder.search(tau)

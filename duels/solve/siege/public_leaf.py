@@ -26,13 +26,16 @@ from duels.solve.siege.public_tree import (
     UPPER,
     Geometry,
     Work,
+    copy,
+    fill,
+    set_both,
 )
 
 
 @compiled
 def draw_cards(source: Array, target: Array, size: int, geo: Geometry) -> None:
     """Weights of hands of a size to those with one more card: a draw of any card, not weighed."""
-    target[geo.first[size + 1] : geo.first[size + 2]] = 0.0
+    fill(target, geo.first[size + 1], geo.first[size + 2], 0.0)
     for hand in range(geo.first[size], geo.first[size + 1]):
         if source[hand] > 0.0:
             for v in range(geo.plus.shape[1]):
@@ -78,7 +81,8 @@ def survivals(level: int, tb: Tables, geo: Geometry, wk: Work) -> Any:
     p = wk.pub[level]
     values, n, ci = tb.const[VALUES], p[THEIRS], p[CI]
     cap = tb.const[FIRST_CI] if geo.const[SEAT] == 0 else tb.const[SECOND_CI]
-    wk.survive[geo.first[n + 1] : geo.first[n + 2]] = 0.0
+    for g in range(geo.first[n + 1], geo.first[n + 2]):
+        fill(wk.survive[g], 0, 2 * values + 1, 0.0)
     for g in range(geo.first[n], geo.first[n + 1]):
         w = wk.other[level, g]
         if w <= 0.0:
@@ -109,7 +113,7 @@ def survivals(level: int, tb: Tables, geo: Geometry, wk: Work) -> Any:
             code = geo.code[g]
             wk.codes[1, count] = code + p[DISC]
             wk.wides[1, count] = geo.wide[code] + geo.wide[p[DISC]] + geo.const[BIAS]
-            wk.columns[count, :] = wk.survive[g, : 2 * values]
+            copy(wk.survive[g], wk.columns[count], 0, 2 * values)
             count += 1
     return count
 
@@ -121,7 +125,7 @@ def survival(level: int, hand: int, count: int, tb: Tables, geo: Geometry, wk: W
     values, n = tb.const[VALUES], p[THEIRS]
     odds, code, total = geo.odds[p[SHUF]], geo.code[hand], wk.total
     wide, high = geo.wide[code], geo.const[HIGH]
-    total[:] = 0.0
+    fill(total, 0, 2 * values, 0.0)
     for i in range(count):
         if (wk.wides[1, i] + wide) & high == 0:
             chance = odds[wk.codes[1, i] + code]
@@ -158,7 +162,8 @@ def leaf(level: int, tb: Tables, geo: Geometry, wk: Work, ln: Store) -> Any:
     p = wk.pub[level]
     m, n = p[MINE], p[THEIRS]
     low, high = geo.first[m], geo.first[m + 1]
-    wk.out[level, :, low:high] = 0.0
+    for h in range(low, high):
+        set_both(wk.out[level], h, 0.0)
     wk.count[1] += 1
     left = tb.size[tb.const[FULL]] - m - n - tb.size[p[DISC]]
     count = list_hands(level, geo, wk)
@@ -168,7 +173,7 @@ def leaf(level: int, tb: Tables, geo: Geometry, wk: Work, ln: Store) -> Any:
             if wk.own[level, h] > 0.0:
                 r = reach_of(level, h, count, geo, wk)
                 if p[PLY] >= tb.const[PLIES]:
-                    wk.out[level, :, h] = 0.5 * r
+                    set_both(wk.out[level], h, 0.5 * r)
                 else:
                     wk.out[level, UPPER, h] = r
                     gap += wk.own[level, h] * r
@@ -178,17 +183,17 @@ def leaf(level: int, tb: Tables, geo: Geometry, wk: Work, ln: Store) -> Any:
     final = p[PLY] + 1 >= tb.const[PLIES]
     more = survivals(level, tb, geo, wk) if left > 1 and not final else 0
     for h in range(geo.first[m + 1], geo.first[m + 2]):
-        best[:, h] = 0.0
+        set_both(best, h, 0.0)
         if drawn[h] <= 0.0:
             continue
         r = reach_of(level, h, count, geo, wk)
         if r <= 0.0:
             continue
         if tb.best[geo.code[h]] >= p[OCI]:
-            best[:, h] = r
+            set_both(best, h, r)
             continue
         if final:
-            best[:, h] = 0.5 * r
+            set_both(best, h, 0.5 * r)
             continue
         best[UPPER, h] = min(r, survival(level, h, more, tb, geo, wk)) if left > 1 else r
         if ln.keys.shape[0] > 1:
@@ -202,7 +207,7 @@ def leaf(level: int, tb: Tables, geo: Geometry, wk: Work, ln: Store) -> Any:
 def before_draw(level: int, size: int, geo: Geometry, wk: Work) -> None:
     """The bounds of hands before the draw, from those after it."""
     for h in range(geo.first[size], geo.first[size + 1]):
-        wk.out[level, :, h] = 0.0
+        set_both(wk.out[level], h, 0.0)
         if wk.own[level, h] > 0.0:
             for v in range(geo.plus.shape[1]):
                 if geo.plus[h, v] >= 0:

@@ -53,8 +53,12 @@ from duels.solve.siege.public_tree import (
     UPPER,
     Geometry,
     Work,
+    copy,
+    copy_both,
     event_of,
+    fill,
     fill_odds,
+    set_both,
 )
 
 NEVER = 1e300  # a `tau` that searches no further
@@ -70,7 +74,8 @@ def their_turn(
     p = wk.pub[level]
     m, n, disc = p[MINE], p[THEIRS], p[DISC]
     low, high = geo.first[m], geo.first[m + 1]
-    wk.out[level, :, low:high] = 0.0
+    for h in range(low, high):
+        set_both(wk.out[level], h, 0.0)
     left = tb.size[tb.const[FULL]] - m - n - tb.size[disc]
     if p[PLY] >= tb.const[PLIES] or (left == 0 and disc > 0 and too_deep(level, wk)):
         count = list_hands(level, geo, wk)
@@ -79,14 +84,14 @@ def their_turn(
                 r = reach_of(level, h, count, geo, wk)
                 wk.out[level, UPPER, h] = r
                 if p[PLY] >= tb.const[PLIES]:
-                    wk.out[level, :, h] = 0.5 * r
+                    set_both(wk.out[level], h, 0.5 * r)
         return
     if left == 0 and disc > 0:
         fill_odds(p[SHUF] + 1, disc, tb, geo)
         for h in range(low, high):
             if wk.own[level, h] > 0.0 and reshuffle(level, h, tb, geo, wk):
                 their_turn(level + 1, tau, mode, tb, st, geo, wk, ln, plan)
-                wk.out[level, :, h] = wk.out[level + 1, :, h]
+                copy_both(wk.out[level + 1], wk.out[level], h, h + 1)
         return
     values, hands = tb.const[VALUES], geo.code.shape[0]
     drawn = wk.drawn[level]
@@ -94,19 +99,19 @@ def their_turn(
         draw_cards(wk.other[level], drawn, n, geo)
         n += 1
     else:
-        drawn[geo.first[n] : geo.first[n + 1]] = wk.other[level, geo.first[n] : geo.first[n + 1]]
+        copy(wk.other[level], drawn, geo.first[n], geo.first[n + 1])
     if n == 0:
         step_down(level, -1, wk)
         clear(level + 1, geo, wk)
-        wk.own[level + 1, low:high] = wk.own[level, low:high]
+        copy(wk.own[level], wk.own[level + 1], low, high)
         wk.other[level + 1, 0] = drawn[0]
         if leaf(level + 1, tb, geo, wk, ln) > tau and level + 4 < LEVELS:
             own_turn(level + 1, tau, mode, tb, st, geo, wk, ln, plan)
-        wk.out[level, :, low:high] = wk.out[level + 1, :, low:high]
+        copy_both(wk.out[level + 1], wk.out[level], low, high)
         return
     head, event_at, hand_at = wk.head[level], wk.edge_event[level], wk.edge_hand[level]
     next_at, weight_at = wk.edge_next[level], wk.edge_weight[level]
-    head[:] = -1
+    fill(head, 0, head.shape[0], -1)
     edges = 0
     for g in range(geo.first[n], geo.first[n + 1]):
         code = geo.code[g]
@@ -220,7 +225,7 @@ def try_act(
             cap = tb.const[FIRST_CI] if geo.const[SEAT] == 0 else tb.const[SECOND_CI]
             to[CI] = min(cap, p[CI] + act - hands + 1)
         clear(level + 1, geo, wk)
-        wk.other[level + 1, theirs:theirs_end] = wk.other[level, theirs:theirs_end]
+        copy(wk.other[level], wk.other[level + 1], theirs, theirs_end)
         for h in range(low, high):
             if wanted[h] > 0.0:
                 wk.own[level + 1, geo.less[h, played]] = wanted[h]
@@ -233,7 +238,7 @@ def try_act(
     gave = act - hands - values
     for h in range(low, high):
         if wanted[h] > 0.0:
-            q[:, h - low] = 0.0
+            set_both(q, h - low, 0.0)
     for got in range(values):
         step_down(level, hands + values + gave * values + got, wk)
         to = wk.pub[level + 1]
@@ -280,30 +285,30 @@ def own_turn(
         fill_odds(p[SHUF] + 1, p[DISC], tb, geo)
         for h in range(low, high):
             if wk.own[level, h] > 0.0:
-                wk.out[level, :, h] = 0.0
+                set_both(wk.out[level], h, 0.0)
                 if reshuffle(level, h, tb, geo, wk):
                     if leaf(level + 1, tb, geo, wk, ln) > tau:
                         own_turn(level + 1, tau, mode, tb, st, geo, wk, ln, plan)
-                    wk.out[level, :, h] = wk.out[level + 1, :, h]
+                    copy_both(wk.out[level + 1], wk.out[level], h, h + 1)
         return
     drawn, best, pick = wk.drawn[level], wk.best[level], wk.pick[level]
     if left > 0:
         draw_cards(wk.own[level], drawn, m, geo)
         m += 1
     else:
-        drawn[low:high] = wk.own[level, low:high]
+        copy(wk.own[level], drawn, low, high)
     low, high = geo.first[m], geo.first[m + 1]
     wk.count[0] += 1
     count = list_hands(level, geo, wk)
     for h in range(low, high):
-        best[:, h] = 0.0
+        set_both(best, h, 0.0)
         pick[h] = -1
         if drawn[h] > 0.0:
             r = reach_of(level, h, count, geo, wk)
             if r <= 0.0:
                 drawn[h] = 0.0
             elif tb.best[geo.code[h]] >= p[OCI] and m > 0:
-                best[:, h] = r
+                set_both(best, h, r)
                 drawn[h] = 0.0
     if m == 0:
         if drawn[0] > 0.0:
@@ -311,9 +316,9 @@ def own_turn(
             theirs, end = geo.first[p[THEIRS]], geo.first[p[THEIRS] + 1]
             clear(level + 1, geo, wk)
             wk.own[level + 1, 0] = drawn[0]
-            wk.other[level + 1, theirs:end] = wk.other[level, theirs:end]
+            copy(wk.other[level], wk.other[level + 1], theirs, end)
             their_turn(level + 1, tau, mode, tb, st, geo, wk, ln, plan)
-            best[:, 0] = wk.out[level + 1, :, 0]
+            copy_both(wk.out[level + 1], best, 0, 1)
     elif mode == ITSELF:
         follow(level, m, tau, mode, tb, st, geo, wk, ln, plan)
     else:
@@ -322,7 +327,7 @@ def own_turn(
     if left > 0:
         before_draw(level, m - 1, geo, wk)
     else:
-        wk.out[level, :, low:high] = best[:, low:high]
+        copy_both(best, wk.out[level], low, high)
 
 
 @compiled
@@ -383,7 +388,7 @@ def choose_best(
         tally[act] = 0.0
         for h in range(low, high):
             wanted[h] = drawn[h] if drawn_and_may(level, h, act, geo, wk) else 0.0
-            q[act, :, h - low] = -1.0
+            set_both(q[act], h - low, -1.0)
             done[act, h - low] = False
         try_act(level, act, m, NEVER, mode, tb, st, geo, wk, ln, plan)
     for side in (UPPER, LOWER):
