@@ -1,7 +1,8 @@
 """The figures of docs/cipher-siege.md, from the strategy that ships. Needs the extra duels[solve].
 
 python3 tools/siege.py bounds     # a best response on the public tree: both bounds, closing in
-python3 tools/siege.py respond    # what learning responders gain, with and without a search
+python3 tools/siege.py itself     # the same tree with the strategy's own moves: its value
+python3 tools/siege.py respond    # what learning responders gain
 python3 tools/siege.py leak       # the same responders against a strategy spoiled on purpose
 python3 tools/siege.py small      # small variants: training and responders against exact solutions
 python3 tools/siege.py head       # games against random, greedy and ISMCTS
@@ -31,10 +32,11 @@ from duels.solve.compiled import need_numba, np
 from duels.solve.siege.codes import Store, Tables
 from duels.solve.siege.headtohead import GREEDY, ISMCTS, NAMES, RANDOM, contest_score
 from duels.solve.siege.leaks import copied, plant
-from duels.solve.siege.learned_responder import Responder, estimate, face, plant_leak
+from duels.solve.siege.learned import nothing_learned
+from duels.solve.siege.learned_responder import Estimate, Responder, estimate, face
 from duels.solve.siege.mccfr import new_scratch, new_states
 from duels.solve.siege.public_bounds import PublicResponder, close_in
-from duels.solve.siege.public_guide import play_out_guide
+from duels.solve.siege.public_search import ITSELF
 from duels.solve.siege.publish import first_player, frozen
 from duels.solve.siege.rebuild import rebuild
 from duels.solve.siege.small_exact import Exact
@@ -46,6 +48,9 @@ SMALL: list[tuple[dict[str, Any], int]] = [
     ({"integrity": 8, "values": 3, "copies": 2, "hand": 2, "limit": 3}, 5),
     ({"integrity": "7/6", "values": 3, "copies": 2, "hand": 1, "limit": 4}, 6),
 ]
+LEAKS = (0.002, 0.005, 0.02)
+STEP = 1_000_000  # games of learning between two lines of progress
+PARTS = (0.125, 0.25, 0.5, 1.0)  # of the learning, after which a responder is tried
 BEGAN = time.monotonic()
 
 
@@ -68,14 +73,44 @@ def shipped() -> tuple[CipherSiege, Tables, Store]:
     return game, *frozen(game, strategy, table.facts["fine_plies"])
 
 
+def asked(given: argparse.Namespace) -> tuple[CipherSiege, Tables, Store]:
+    """The strategy in the file given, or the one that ships."""
+    return shipped() if given.table is None else opened(given.table)
+
+
+def seats(given: argparse.Namespace) -> tuple[int, ...]:
+    return (0, 1) if given.seat is None else (given.seat - 1,)
+
+
+def opened(path: str) -> tuple[CipherSiege, Tables, Store]:
+    """The strategy in a file, with its rules."""
+    table = tables.open_table(path)
+    assert table is not None, f"{path} has another format"
+    assert table.kind == KIND, f"{path} is no strategy of Cipher Siege"
+    game = CipherSiege(**table.settings)
+    return game, *frozen(game, Strategy(table.payload), table.facts["fine_plies"])
+
+
+def taught(seat: int, tb: Tables, store: Store, games: int) -> Responder:
+    """A responder that has learned from so many games."""
+    responder = Responder(seat, tb, store)
+    teach(responder, games)
+    return responder
+
+
+def teach(responder: Responder, games: int) -> None:
+    begun = responder.games
+    while responder.games < begun + games:
+        responder.learn(min(STEP, begun + games - responder.games))
+        note(f"seat {responder.seat + 1}: learned from {responder.games:,} games")
+
+
 def bounds(given: argparse.Namespace) -> None:
-    game, tb, store = shipped() if given.table is None else opened(given.table)
-    if given.leak:
-        store = leaking(tb, store, given)
-    for seat in (0, 1) if given.seat is None else (given.seat - 1,):
-        note(f"seat {seat + 1}: play-outs")
-        guide = play_out_guide(seat, tb, store, given.guide)
-        responder = PublicResponder(game, seat, tb, store, guide)
+    game, tb, store = asked(given)
+    for seat in seats(given):
+        learner = taught(seat, tb, store, given.learn)
+        note(f"seat {seat + 1}: the learned responder alone scores {learner.score(given.games)}")
+        responder = PublicResponder(game, seat, tb, store, learner.learned)
         note(f"seat {seat + 1}: compiling")
         responder.search(1.0)
         for found in close_in(responder, 60 * given.minutes, given.games, given.tau):
@@ -90,71 +125,68 @@ def bounds(given: argparse.Namespace) -> None:
             )
 
 
-def leaking(tb: Tables, sound: Store, given: argparse.Namespace) -> Store:
-    """A strategy that loses so much in the seat that is not the responder's."""
-    assert given.seat is not None, "--leak needs --seat: the leak is in the other one's strategy"
-    seat = given.seat - 1
-    scores = []
-    for share in (0.0, 1.0):
-        store = copied(sound)
-        plant(tb, store, 1 - seat, share)
-        rng = np.array([seat], dtype=np.uint64)
-        scores.append(face(given.games, seat, tb, sound, store, new_states(), new_scratch(), rng))
-    share = given.leak / (scores[1] - scores[0])
-    print(f"leak of {given.leak} in seat {2 - seat}: {share:.4f} of its first choices", flush=True)
-    store = copied(sound)
-    plant(tb, store, 1 - seat, share)
-    return store
-
-
-def opened(path: str) -> tuple[CipherSiege, Tables, Store]:
-    """The strategy in a file, with its rules."""
-    table = tables.open_table(path)
-    assert table is not None, f"{path} has another format"
-    assert table.kind == KIND, f"{path} is no strategy of Cipher Siege"
-    game = CipherSiege(**table.settings)
-    return game, *frozen(game, Strategy(table.payload), table.facts["fine_plies"])
+def itself(given: argparse.Namespace) -> None:
+    game, tb, store = asked(given)
+    own = estimate(first_player(tb, store, given.games), given.games)
+    print(f"first player, the strategy against itself: {own}", flush=True)
+    for seat in seats(given):
+        responder = PublicResponder(game, seat, tb, store, nothing_learned())
+        note(f"seat {seat + 1}: the strategy's own moves on the public tree")
+        found = responder.search(given.tau, ITSELF)
+        mean = own.mean if seat == 0 else 1 - own.mean
+        assert found.lower - own.half <= mean <= found.upper + own.half, (found, own)
+        print(
+            f"seat {seat + 1}: by the tree it scores at least {found.lower:.4f}, at most "
+            f"{found.upper:.4f}; in games {mean:.4f} ± {own.half:.4f}; {found.seconds:.0f} s",
+            flush=True,
+        )
 
 
 def respond(given: argparse.Namespace) -> None:
-    game, tb, store = shipped()
-    measure(game, tb, store, given)
-
-
-def measure(game: CipherSiege, tb: Tables, store: Store, given: argparse.Namespace) -> None:
+    _, tb, store = asked(given)
     note("the strategy against itself")
-    base = estimate(first_player(tb, store, given.self_games), given.self_games)
+    base = estimate(first_player(tb, store, given.games), given.games)
     print(f"first player, the strategy against itself: {base}", flush=True)
-    for seat in (0, 1):
+    for seat in seats(given):
         own = base.mean if seat == 0 else 1 - base.mean
-        responder = Responder(game, seat, tb, store)
-        for _ in range(2):
-            note(f"seat {seat + 1}: learning from {given.learn // 2} games")
-            responder.learn(given.learn // 2)
+        responder = Responder(seat, tb, store)
+        for part in PARTS:
+            teach(responder, int(given.learn * part) - responder.games)
             found = responder.score(given.games)
             print(
                 f"seat {seat + 1}: learned from {responder.games} games: {found}, "
                 f"gain {found.mean - own:+.4f}",
                 flush=True,
             )
-        if given.search_games:
-            note(f"seat {seat + 1}: {given.search_games} games with the search")
-            found = responder.score(given.search_games, 0.02)
-            print(
-                f"seat {seat + 1}: with search: {found}, gain {found.mean - own:+.4f}", flush=True
-            )
 
 
 def leak(given: argparse.Namespace) -> None:
-    game, tb, sound = shipped()
-    leaking = Store(*(part.copy() for part in sound))
-    print(f"leak planted in {plant_leak(tb, leaking)} states")
-    for seat in (0, 1):
-        rng = np.array([seat], dtype=np.uint64)
-        score = face(given.games, seat, tb, sound, leaking, new_states(), new_scratch(), rng)
-        against = estimate(float(score), given.games)
-        print(f"seat {seat + 1}: the sound strategy scores {against} against the leak", flush=True)
-    measure(game, tb, leaking, given)
+    _, tb, sound = asked(given)
+    for leaky in seats(given):
+        sizes = [0.0, *LEAKS]
+        stores = [leaking(tb, sound, leaky, size, given.games) for size in sizes]
+        for seat in (1 - leaky, leaky):
+            scores: list[Estimate] = []
+            for size, store in zip(sizes, stores, strict=True):
+                scores.append(taught(seat, tb, store, given.learn).score(given.games))
+                print(
+                    f"leak of {size} in seat {leaky + 1}: the responder in seat {seat + 1} scores "
+                    f"{scores[-1]}, {scores[-1].mean - scores[0].mean:+.4f} by the leak",
+                    flush=True,
+                )
+
+
+def leaking(tb: Tables, sound: Store, leaky: int, size: float, games: int) -> Store:
+    """A strategy that loses so much in one seat, against the sound one in the other."""
+    scores = []
+    for share in (0.0, 1.0):
+        store = copied(sound)
+        plant(tb, store, leaky, share)
+        rng = np.array([leaky], dtype=np.uint64)
+        scores.append(face(games, 1 - leaky, tb, sound, store, new_states(), new_scratch(), rng))
+    store = copied(sound)
+    plant(tb, store, leaky, size / (scores[1] - scores[0]))
+    return store
 
 
 def small(given: argparse.Namespace) -> None:
@@ -182,14 +214,12 @@ def small(given: argparse.Namespace) -> None:
             )
             for seat in (0, 1):
                 own, best = exact.value(mine, seat, False), exact.value(mine, seat, True)
-                note(f"seat {seat + 1}: responders")
-                responder = Responder(game, seat, run.tables, run.store, 19)
+                note(f"seat {seat + 1}: a responder learns")
+                responder = Responder(seat, run.tables, run.store, 19)
                 responder.learn(given.learn)
-                learned = responder.score(given.games)
-                search = responder.score(given.games // 4, 0.05)
                 print(
                     f"    seat {seat + 1}: own {own:.5f}, best response {best:.5f} (gain "
-                    f"{best - own:.5f}); learned {learned}; with search {search}",
+                    f"{best - own:.5f}); learned {responder.score(given.games)}",
                     flush=True,
                 )
 
@@ -249,18 +279,20 @@ def main() -> None:
         for name, number in numbers.items():
             made.add_argument(f"--{name.replace('_', '-')}", type=int, default=number, metavar="N")
 
-    command(bounds, games=4_000_000, guide=8_000_000)
+    command(bounds, games=4_000_000, learn=40_000_000)
     made = commands.choices["bounds"]
-    made.add_argument("--seat", type=int, choices=(1, 2), help="the responder's; default both")
     made.add_argument("--minutes", type=float, default=4.0, metavar="M", help="for each seat")
     made.add_argument("--tau", type=float, default=1e-4, help="of the first pass")
-    made.add_argument("--table", metavar="FILE", help="default: the one that ships")
-    made.add_argument("--leak", type=float, metavar="LOSS", help="planted in the other seat")
     made.add_argument("--json", action="store_true", help="a line of JSON for each pass")
-    sizes = {"learn": 4_000_000, "games": 4_000_000, "search_games": 20_000}
-    command(respond, **sizes, self_games=10_000_000)
-    sizes = {"learn": 1_000_000, "games": 2_000_000, "search_games": 10_000}
-    command(leak, **sizes, self_games=10_000_000)
+    command(itself, games=10_000_000)
+    commands.choices["itself"].add_argument("--tau", type=float, default=1e-5)
+    command(respond, learn=80_000_000, games=20_000_000)
+    command(leak, learn=10_000_000, games=20_000_000)
+    for name in ("bounds", "itself", "respond", "leak"):
+        made = commands.choices[name]
+        made.add_argument("--table", metavar="FILE", help="default: the one that ships")
+        which = "that leaks" if name == "leak" else "that responds"
+        made.add_argument("--seat", type=int, choices=(1, 2), help=f"{which}; default both")
     command(small, iterations=1_000_000, learn=300_000, games=1_000_000)
     command(head, games=1_000_000, search_games=20_000, budget=2000)
     command(repeat, iterations=30_000)

@@ -229,12 +229,10 @@ def test_the_responder_finds_the_exact_best_response(seat: int) -> None:
     exact, run, mine = trained(0, 300)
     best, own = exact.value(mine, seat, True), exact.value(mine, seat, False)
     assert best - own > 0.01  # there is something to find
-    responder = Responder(run.game, seat, run.tables, run.store, 18)
+    responder = Responder(seat, run.tables, run.store, 18)
     responder.learn(200_000)
     found = responder.score(400_000)
     assert abs(found.mean - best) < 0.001 + 1.5 * found.half
-    searched = responder.score(50_000, 0.05)
-    assert abs(searched.mean - best) < 0.003 + 1.5 * searched.half
 
 
 # Training

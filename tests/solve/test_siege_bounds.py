@@ -11,9 +11,9 @@ import pytest
 from duels.games.cipher_siege import CipherSiege
 from duels.solve import compiled
 from duels.solve.siege.leaks import copied, plant
+from duels.solve.siege.learned import nothing_learned
+from duels.solve.siege.learned_responder import Responder
 from duels.solve.siege.public_bounds import PublicResponder, close_in
-from duels.solve.siege.public_guide import play_out_guide
-from duels.solve.siege.public_leaf import new_guide
 from duels.solve.siege.public_search import BEST, ITSELF
 from duels.solve.siege.small_exact import Exact
 from duels.solve.siege.train import Trainer
@@ -50,8 +50,10 @@ def exact_value(number: int, store: Any, seat: int, best: bool) -> float:
 def responder(number: int, seat: int, store: Any = None, games: int = 0) -> PublicResponder:
     _, run = half_trained(number)
     store = run.store if store is None else store
-    guide = play_out_guide(seat, run.tables, store, games) if games else new_guide(0)
-    return PublicResponder(run.game, seat, run.tables, store, guide)
+    learner = Responder(seat, run.tables, store, 18)
+    learner.learn(games)
+    learned = learner.learned if games else nothing_learned()
+    return PublicResponder(run.game, seat, run.tables, store, learned)
 
 
 @pytest.mark.parametrize("seat", [0, 1])
@@ -119,7 +121,7 @@ def test_a_leak_planted_in_one_seat_is_found_there(seat: int, leak: float) -> No
 
 @pytest.mark.parametrize("seat", [0, 1])
 def test_a_player_of_the_plan_scores_what_the_search_says(seat: int) -> None:
-    """Searched to the end; and stopped early, where a guide goes on and it is an estimate."""
+    """Searched to the end; and stopped early, where what is learned makes it an estimate."""
     number = 3
     asked = responder(number, seat, games=200_000)
     found, played = asked.search(0.0), asked.score(400_000)

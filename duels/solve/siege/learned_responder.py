@@ -1,10 +1,13 @@
-"""Best responders against a frozen strategy: lower bounds on how far it can be exploited.
+"""A learned responder against a frozen strategy: a quick lower bound on how far it is exploitable.
 
-`learn` fits move values for one seat by play-outs against the frozen strategy, on finer information
-states than the strategy itself uses. `duel` then plays fresh games, either with those values alone
-or with a search: the exact belief over the opponent's hand (Bayes along the whole history, since
-its strategy is known), every promising move expanded over all hidden hands, draws and replies, and
-the learned values only at the responder's next choice. All legal moves are open to the responder.
+It plays games against the strategy and keeps the mean score of each move by state (`learned`).
+What makes it quick:
+
+- The chance that a draw wins is counted, not sampled, and the game goes on as if it had not won,
+  with the rest of the weight. One game so teaches about every turn that it could have had.
+- It explores at every choice, where a move may be better for all that is known. What a later choice
+  that was not the best one led to says nothing about the choices before: they learn its best value.
+- All legal moves are open to it, and what it learned is tried in fresh games without exploring.
 """
 
 from __future__ import annotations
@@ -12,177 +15,191 @@ from __future__ import annotations
 from math import sqrt
 from typing import Any, NamedTuple
 
-from duels.games.cipher_siege import CipherSiege
 from duels.solve.compiled import Array, compiled, np
-from duels.solve.siege.belief import (
-    Belief,
-    new_belief,
-    prior,
-    see_draw,
-    see_reply,
-    swap_belief,
-)
 from duels.solve.siege.codes import (
-    CI_BASE,
-    CODES,
-    DEFEND,
     PLIES,
-    SWAP,
-    TAGS,
+    VALUES,
     Store,
     Tables,
-    build_tables,
     find_or_add,
     new_store,
     uniform,
 )
+from duels.solve.siege.learned import CAUTION, DETAIL, estimates, learned_key, most_hopeful, safest
 from duels.solve.siege.mccfr import (
     CI_O,
+    DECK,
     DISC,
     HAND_M,
-    HAND_O,
     PLY,
     choose,
     deal,
     draw,
-    key_of,
-    legal_count,
     new_scratch,
     new_states,
     play,
     turn_over,
 )
-from duels.solve.siege.search import (
-    decide,
-    move_values,
-)
+
+HOPE = 1.5  # errors by which a value counts more when it explores
+EXPLORE, RANDOM = 0.8, 0.03  # choices that go where there is hope, and anywhere
+MEMORY = 20_000.0  # games; older ones fade, as they were played with less known
+LIGHT = 0.1  # a game with less weight left is mostly given up
+
+# Columns of the trail, a row for each own choice: what was won from there to the next choice, the
+# weight left then; the value of the best move; the weight, or 0; whether the best was played.
+WON, LEFT, BEST, WEIGHT, PLAYED_BEST = range(5)
+
+
+class Trail(NamedTuple):
+    """The own choices of a game."""
+
+    where: Array  # i64[choices, DETAIL] places in the pool, or -1
+    move: Array  # i64[choices]
+    facts: Array  # f64[choices, 5]
+
+
+def new_trail(tables: Tables) -> Trail:
+    choices = int(tables.const[PLIES]) + 1
+    return Trail(
+        np.zeros((choices, DETAIL), dtype=np.int64), np.zeros(choices, dtype=np.int64),
+        np.zeros((choices, 5)),
+    )  # fmt: skip
 
 
 @compiled
-def answer(
-    s: Array,
-    me: int,
-    k: float,
-    tb: Tables,
-    st: Store,
-    tf: Tables,
-    tc: Tables,
-    sf: Store,
-    sc: Store,
-    tmp: Array,
-    rng: Array,
-) -> Any:
-    """Play a game out: the learned greedy policy for ``me``, the frozen strategy for the other."""
-    while s[PLY] < tb.const[PLIES]:
-        draw(s, tb, rng)
-        if s[HAND_M] == 0:
-            turn_over(s)
-            continue
-        if tb.best[s[HAND_M]] >= s[CI_O]:
-            return 1.0 if (s[PLY] & 1) == me else 0.0
-        if (s[PLY] & 1) == me:
-            a = move_values(s, k, tf, tc, sf, sc, tmp)
-        else:
-            a = choose(s, 1, tb, st, tmp, rng)
-        play(s, a, tb, rng)
-    return 0.5
+def winning(s: Array, tb: Tables) -> Any:
+    """The cards of the deck with which the mover wins; an empty deck is first refilled."""
+    if s[DECK] == 0:
+        s[DECK] = s[DISC]
+        s[DISC] = 0
+    count = 0
+    for v in range(tb.const[VALUES]):
+        if tb.digit[s[DECK], v] > 0 and tb.best[s[HAND_M] + tb.radix[v]] >= s[CI_O]:
+            count += tb.digit[s[DECK], v]
+    return count
+
+
+@compiled
+def draw_another(s: Array, wins: int, tb: Tables, rng: Array) -> None:
+    """The mover draws a card with which it does not win; there is one."""
+    left = int(uniform(rng) * (tb.size[s[DECK]] - wins))
+    for v in range(tb.const[VALUES]):
+        if tb.best[s[HAND_M] + tb.radix[v]] < s[CI_O]:
+            left -= tb.digit[s[DECK], v]
+            if left < 0:
+                s[DECK] -= tb.radix[v]
+                s[HAND_M] += tb.radix[v]
+                return
 
 
 @compiled
 def learn(
-    begin: int, end: int, me: int, tb: Tables, st: Store, tf: Tables, tc: Tables, sf: Store,
-    sc: Store, states: Array, scratch: Array, rng: Array,
+    games: int, me: int, tb: Tables, st: Store, ln: Store, tr: Trail, states: Array, scratch: Array,
+    rng: Array,
 ) -> None:  # fmt: skip
-    """Games begin..end-1 of learning: at each own choice every promising move gets a play-out."""
-    s, s2 = states[0], states[1]
-    q, tmp = scratch[0], scratch[1]
-    for t in range(begin, end):
-        w = (t + 1) * 1e-6
-        k = 20.0 * w
+    """So many games of learning in seat `me`."""
+    s = states[0]
+    q, n, tmp = scratch[0], scratch[1], scratch[2]
+    facts = tr.facts
+    for _ in range(games):
         deal(s, tb, rng)
+        seen = 0
+        weight = left = 1.0
+        won = 0.0
         while s[PLY] < tb.const[PLIES]:
-            draw(s, tb, rng)
-            if s[HAND_M] == 0:
+            mine = (s[PLY] & 1) == me
+            wins = winning(s, tb)
+            chance = 0.0
+            if s[DECK] > 0:
+                chance = wins / tb.size[s[DECK]]
+            elif s[HAND_M] == 0:
                 turn_over(s)
                 continue
-            if tb.best[s[HAND_M]] >= s[CI_O]:
+            elif tb.best[s[HAND_M]] >= s[CI_O]:
+                chance = 1.0
+            if mine:
+                won += left * chance
+            left *= 1.0 - chance
+            if left <= 0.0:
                 break
-            if (s[PLY] & 1) != me:
+            if s[DECK] > 0:
+                draw_another(s, wins, tb, rng)
+            if not mine:
                 play(s, choose(s, 1, tb, st, tmp, rng), tb, rng)
                 continue
-            actions = legal_count(s, tb)
-            fine = find_or_add(key_of(s, tf), actions, sf)
-            coarse = find_or_add(key_of(s, tc), actions, sc)
-            if fine < 0 or coarse < 0:
-                break
-            best = move_values(s, k, tf, tc, sf, sc, q)
-            brief = uniform(rng) < 0.9
-            for a in range(actions):
-                if (
-                    brief
-                    and sf.pool[1, fine + a] + sc.pool[1, coarse + a] > 2.0 * k
-                    and q[a] < q[best] - 0.12
-                ):
-                    continue
-                s2[:] = s
-                play(s2, a, tb, rng)
-                r = answer(s2, me, k, tb, st, tf, tc, sf, sc, tmp, rng)
-                sf.pool[0, fine + a] += np.float32(w * r)
-                sf.pool[1, fine + a] += np.float32(w)
-                sc.pool[0, coarse + a] += np.float32(w * r)
-                sc.pool[1, coarse + a] += np.float32(w)
+            if seen > 0:
+                facts[seen - 1, WON] = won
+                facts[seen - 1, LEFT] = left
+            weight *= left
+            actions = estimates(s, tb, ln, q, n)
+            best = safest(actions, CAUTION, q, n)
+            facts[seen, BEST] = q[best] if best >= 0 else 0.5
+            won, left = 0.0, 1.0
+            seen += 1
+            if weight < LIGHT:
+                if uniform(rng) * LIGHT >= weight:
+                    facts[seen - 1, WEIGHT] = facts[seen - 1, PLAYED_BEST] = 0.0
+                    break
+                weight = LIGHT
             x = uniform(rng)
-            if x < 0.15:
-                best = int(uniform(rng) * actions)
-            elif x < 0.5:
-                best = choose(s, 1, tb, st, tmp, rng)
-            play(s, best, tb, rng)
+            a = best
+            if best < 0 or x < EXPLORE:
+                a = most_hopeful(actions, HOPE, q, n)
+            elif x < EXPLORE + RANDOM:
+                a = int(uniform(rng) * actions)
+            for level in range(DETAIL):
+                tr.where[seen - 1, level] = find_or_add(learned_key(s, level, tb), actions, ln)
+            tr.move[seen - 1] = a
+            facts[seen - 1, WEIGHT] = weight
+            facts[seen - 1, PLAYED_BEST] = 1.0 if a == best else 0.0
+            play(s, a, tb, rng)
+        score = won + 0.5 * left
+        for i in range(seen - 1, -1, -1):
+            if i < seen - 1:
+                score = facts[i, WON] + facts[i, LEFT] * score
+            if facts[i, WEIGHT] > 0.0:
+                for level in range(DETAIL):
+                    at = tr.where[i, level] + tr.move[i]
+                    if tr.where[i, level] >= 0:
+                        ln.pool[1, at] = min(MEMORY, ln.pool[1, at] + facts[i, WEIGHT])
+                        step = facts[i, WEIGHT] / ln.pool[1, at]
+                        ln.pool[0, at] += np.float32(step * (score - ln.pool[0, at]))
+            if facts[i, PLAYED_BEST] == 0.0:
+                score = facts[i, BEST]
+
+
+@compiled
+def go_on(s: Array, tb: Tables, st: Store, ln: Store, scratch: Array, rng: Array) -> Any:
+    """The responder's move: the best it has learned; where that is nothing, the strategy's."""
+    actions = estimates(s, tb, ln, scratch[0], scratch[1])
+    best = safest(actions, CAUTION, scratch[0], scratch[1])
+    return best if best >= 0 else choose(s, 1, tb, st, scratch[2], rng)
 
 
 @compiled
 def duel(
-    games: int, me: int, k: float, margin: float, tb: Tables, st: Store, tf: Tables, tc: Tables,
-    sf: Store, sc: Store, bl: Belief, states: Array, scratch: Array, rng: Array,
-) -> float:  # fmt: skip
-    """Score of the fixed responder over fresh games.
-
-    margin < 0: learned values only; else the moves within `margin` of the best are searched."""
+    games: int, me: int, tb: Tables, st: Store, ln: Store, states: Array, scratch: Array, rng: Array
+) -> float:
+    """Score of the responder over fresh games, all of it sampled."""
     s = states[0]
-    q, tmp = scratch[0], scratch[1]
     total = 0.0
     for _ in range(games):
         deal(s, tb, rng)
-        if margin >= 0.0:
-            prior(bl, s[HAND_M + me], tb.size[s[HAND_M + 1 - me]], tb)
         result = 0.5
         while s[PLY] < tb.const[PLIES]:
-            mine = (s[PLY] & 1) == me
-            before, old_disc = s[HAND_M], s[DISC]
             draw(s, tb, rng)
-            if mine and margin >= 0.0 and s[HAND_M] != before:
-                see_draw(bl, s, s[HAND_M] - before, tb)
             if s[HAND_M] == 0:
                 turn_over(s)
                 continue
+            mine = (s[PLY] & 1) == me
             if tb.best[s[HAND_M]] >= s[CI_O]:
                 result = 1.0 if mine else 0.0
                 break
-            if not mine:
-                a = choose(s, 1, tb, st, tmp, rng)
-                other = s[HAND_O]
-                states[2][:] = s
-                play(s, a, tb, rng)
-                if margin >= 0.0:
-                    see_reply(bl, states[2], a, other - s[HAND_M], old_disc, tb, st, tmp)
-                continue
-            a = move_values(s, k, tf, tc, sf, sc, q)
-            if margin >= 0.0:
-                a = decide(s, a, q, margin, k, bl, tb, st, tf, tc, sf, sc, states, tmp)
-            row = tb.start[s[HAND_M]] + a
-            hand = s[HAND_M]
-            play(s, a, tb, rng)
-            if margin >= 0.0 and tb.kind[row] == SWAP:
-                swap_belief(bl, tb.sub[row], s[HAND_O] - hand + tb.sub[row], tb)
+            if mine:
+                play(s, go_on(s, tb, st, ln, scratch, rng), tb, rng)
+            else:
+                play(s, choose(s, 1, tb, st, scratch[2], rng), tb, rng)
         total += result
     return total / games
 
@@ -204,36 +221,28 @@ def estimate(mean: float, games: int) -> Estimate:
 
 
 class Responder:
-    """A best responder for one seat (0 moves first) against a frozen strategy."""
+    """A learning responder for one seat (0 moves first) against a frozen strategy."""
 
-    def __init__(
-        self, game: CipherSiege, seat: int, tables: Tables, strategy: Store, slots_log2: int = 22
-    ) -> None:
-        cap, cells = int(tables.const[PLIES]), 10 << slots_log2
+    def __init__(self, seat: int, tables: Tables, strategy: Store, slots_log2: int = 24) -> None:
         self.seat, self.tables, self.strategy, self.games = seat, tables, strategy, 0
-        self.fine = build_tables(game, cap, cap)
-        self.coarse = build_tables(game, 0, cap)
-        self.fine_store = new_store(slots_log2, cells)
-        self.coarse_store = new_store(slots_log2, cells)
+        self.learned = new_store(slots_log2, 12 << slots_log2)
         self.rng: Array = np.array([4242 + seat], dtype=np.uint64)
-        self.states, self.scratch = new_states(), new_scratch()
-        self.belief = new_belief(tables)
+        self.trail, self.states, self.scratch = new_trail(tables), new_states(), new_scratch()
 
     def learn(self, games: int) -> None:
         """Learn from so many more games."""
         learn(
-            self.games, self.games + games, self.seat, self.tables, self.strategy, self.fine,
-            self.coarse, self.fine_store, self.coarse_store, self.states, self.scratch, self.rng,
+            games, self.seat, self.tables, self.strategy, self.learned, self.trail, self.states,
+            self.scratch, self.rng,
         )  # fmt: skip
         self.games += games
 
-    def score(self, games: int, margin: float = -1.0, seed: int = 99) -> Estimate:
-        """The score over fresh games, by learned values alone or (margin >= 0) with the search."""
+    def score(self, games: int, seed: int = 99) -> Estimate:
+        """The score over fresh games."""
         rng = np.array([seed * 1_000_003 + self.seat], dtype=np.uint64)
-        k = 20.0 * self.games * 1e-6
         mean = duel(
-            games, self.seat, k, margin, self.tables, self.strategy, self.fine, self.coarse,
-            self.fine_store, self.coarse_store, self.belief, self.states, self.scratch, rng,
+            games, self.seat, self.tables, self.strategy, self.learned, self.states, self.scratch,
+            rng,
         )  # fmt: skip
         return estimate(float(mean), games)
 
@@ -269,26 +278,3 @@ def face(
                 play(s, choose(s, 1, tb, other, scratch[0], rng), tb, rng)
         total += result
     return total / games
-
-
-def plant_leak(tables: Tables, strategy: Store, size: int = 4) -> int:
-    """Spoil a strategy on purpose; returns the number of states changed.
-
-    With `size` cards and no win it defends with its largest card half of the time.
-    """
-    low = 8 * int(tables.const[CI_BASE]) ** 2
-    changed = 0
-    for slot in np.nonzero(strategy.keys)[0]:
-        rest = int(strategy.keys[slot]) // int(tables.const[TAGS])
-        hand = rest // low % int(tables.const[CODES])
-        if int(tables.size[hand]) != size:
-            continue
-        # The last move that is not a swap is the largest defence.
-        last = int(tables.plain_actions[hand]) - 1
-        if int(tables.kind[int(tables.start[hand]) + last]) != DEFEND:
-            raise AssertionError("moves are out of order")
-        where = int(strategy.where[slot])
-        moves = int(tables.total_actions[hand] if rest % 8 else tables.plain_actions[hand])
-        strategy.pool[1, where + last] += strategy.pool[1, where : where + moves].sum()
-        changed += 1
-    return changed

@@ -1,8 +1,8 @@
 """Both bounds on a best response to a strategy, closing in, and a player who attains the lower one.
 
 The upper bound is certain: arithmetic on the public tree, no sampling. The lower bound is the score
-of a player who follows the plan of the search, and the simple ways of a guide where the plan ends,
-in fresh games, less the half-width of the 95 % interval.
+of a player who follows the plan of the search, and goes on as a learned responder where the plan
+ends, in fresh games, less the half-width of the 95 % interval.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 from duels.games.cipher_siege import CipherSiege
 from duels.solve.compiled import Array, compiled, np
 from duels.solve.siege.codes import ATTACK, DEFEND, PLIES, SWAP, VALUES, Store, Tables
-from duels.solve.siege.learned_responder import Estimate, estimate
+from duels.solve.siege.learned_responder import Estimate, estimate, go_on
 from duels.solve.siege.mccfr import (
     CI_O,
     DECK,
@@ -30,8 +30,6 @@ from duels.solve.siege.mccfr import (
     play,
     turn_over,
 )
-from duels.solve.siege.public_guide import go_on
-from duels.solve.siege.public_leaf import Guide
 from duels.solve.siege.public_search import BEST, own_turn, their_turn
 from duels.solve.siege.public_steps import Plan, new_plan, plan_slot
 from duels.solve.siege.public_tree import (
@@ -68,12 +66,12 @@ def planned(s: Array, name: Any, tb: Tables, geo: Geometry, plan: Plan) -> Any:
 
 @compiled
 def follow_plan(
-    games: int, me: int, tb: Tables, st: Store, geo: Geometry, plan: Plan, gd: Guide,
+    games: int, me: int, tb: Tables, st: Store, geo: Geometry, plan: Plan, ln: Store,
     states: Array, scratch: Array, rng: Array,
 ) -> float:  # fmt: skip
     """Score in seat `me` of the plan over fresh games against the strategy.
 
-    Where the plan ends it goes on as the guide does.
+    Where the plan ends it goes on as it has learned.
     """
     s = states[0]
     total = 0.0
@@ -96,9 +94,9 @@ def follow_plan(
             if mine:
                 a = planned(s, name, tb, geo, plan)
                 if a < 0:
-                    a = go_on(s, tb, st, gd, scratch[0], rng)
+                    a = go_on(s, tb, st, ln, scratch, rng)
             else:
-                a = choose(s, 1, tb, st, scratch[0], rng)
+                a = choose(s, 1, tb, st, scratch[2], rng)
             row, hand = tb.start[s[HAND_M]] + a, s[HAND_M]
             play(s, a, tb, rng)
             # After the turn the mover is the other one.
@@ -112,7 +110,7 @@ class Bounds(NamedTuple):
     """What is known after a pass; `score` is what the plan's player scored in fresh games."""
 
     upper: float
-    lower: float  # by the leaves' lower bounds, which are estimates if there is a guide
+    lower: float  # by the leaves' lower bounds, which are estimates if something is learned
     score: Estimate | None
     tau: float
     choices: int  # own choices at public histories that were searched
@@ -124,14 +122,14 @@ class PublicResponder:
     """A best responder for one seat (0 moves first) against a frozen strategy."""
 
     def __init__(
-        self, game: CipherSiege, seat: int, tables: Tables, strategy: Store, guide: Guide
+        self, game: CipherSiege, seat: int, tables: Tables, strategy: Store, learned: Store
     ) -> None:
-        """With an empty guide a leaf counts 0 below, so that the lower bound is certain as well."""
+        """With nothing learned a leaf counts 0 below, so that the lower bound is certain too."""
         self.seat, self.dealt, self.tables, self.strategy = seat, game.hand, tables, strategy
         self.geometry = geometry(tables, seat, game.limit)
         self.work = work(tables, self.geometry)
         self.plan = new_plan(0)
-        self.guide = guide
+        self.learned = learned
 
     def search(self, tau: float, mode: int = BEST) -> Bounds:
         """One pass: public histories are searched while their bounds are more than tau apart."""
@@ -141,7 +139,7 @@ class PublicResponder:
         wk.count[:] = 0
         self.plan = new_plan(PLANNED)
         turn = own_turn if self.seat == 0 else their_turn
-        turn(0, tau, mode, self.tables, self.strategy, geo, wk, self.guide, self.plan)
+        turn(0, tau, mode, self.tables, self.strategy, geo, wk, self.learned, self.plan)
         low, high = int(geo.first[self.dealt]), int(geo.first[self.dealt + 1])
         upper, lower = (wk.out[0, :, low:high] * wk.own[0, low:high]).sum(axis=1).tolist()
         return Bounds(
@@ -152,7 +150,7 @@ class PublicResponder:
         """What a player with the plan of the last pass scores in fresh games."""
         rng = np.array([seed * 1_000_003 + self.seat], dtype=np.uint64)
         mean = follow_plan(
-            games, self.seat, self.tables, self.strategy, self.geometry, self.plan, self.guide,
+            games, self.seat, self.tables, self.strategy, self.geometry, self.plan, self.learned,
             new_states(), new_scratch(), rng,
         )  # fmt: skip
         return estimate(float(mean), games)
@@ -163,18 +161,21 @@ def close_in(
 ) -> Iterator[Bounds]:
     """Pass after pass, each finer, for about so long; the bounds of all passes so far.
 
-    A pass is begun if it is likely to end in time: the next takes about twice as long. The last
-    is kept even if it takes longer.
+    Before the first pass it plays as it has learned, without a plan; that counts too. A pass is
+    begun if it is likely to end in time: the next takes about twice as long. The last is kept even
+    if it takes longer.
     """
     began = time.monotonic()
-    upper, best, seed = 1.0, None, 7
+    upper, seed = 1.0, 7
+    responder.plan = new_plan(0)
+    best = responder.score(games, seed)
     while True:
         start = time.monotonic()
         found = responder.search(tau)
         upper = min(upper, found.upper)
         seed += 1
         played = responder.score(games, seed)
-        if best is None or played.mean - played.half > best.mean - best.half:
+        if played.mean - played.half > best.mean - best.half:
             best = played
         now = time.monotonic()
         yield found._replace(

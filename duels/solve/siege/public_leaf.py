@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
-from duels.solve.compiled import Array, compiled, np
-from duels.solve.siege.codes import FIRST_CI, FULL, PLIES, SECOND_CI, VALUES, Tables
+from duels.solve.compiled import Array, compiled
+from duels.solve.siege import mccfr
+from duels.solve.siege.codes import FIRST_CI, FULL, PLIES, SECOND_CI, VALUES, Store, Tables
+from duels.solve.siege.learned import CAUTION, estimates, safest
 from duels.solve.siege.public_tree import (
     BIAS,
     CI,
@@ -24,67 +26,16 @@ from duels.solve.siege.public_tree import (
     UPPER,
     Geometry,
     Work,
+    copy,
+    fill,
+    set_both,
 )
-
-COARSE = 20.0  # games that a rough state counts at most beside an exact one
-
-
-class Guide(NamedTuple):
-    """What the responder scores if it goes on from a state in a simple way, as play-outs told.
-
-    The way: it follows the strategy, but up to some own CI it defends with its highest card. A hash
-    table of states as the responder sees them, once with all that is public, once roughly. Without
-    a slot nothing was played out, and a leaf counts 0.
-    """
-
-    keys: Array  # u64[slots], 0 = free
-    sums: Array  # f32[slots] scores
-    games: Array  # f32[slots] how many
-    used: Array  # i64[2] slots; the own CI up to which it stalls
-
-
-def new_guide(slots_log2: int, stall: int = 0) -> Guide:
-    """An empty guide; 0: none."""
-    slots = 1 << slots_log2 if slots_log2 else 0
-    return Guide(
-        np.zeros(slots, dtype=np.uint64), np.zeros(slots, dtype=np.float32),
-        np.zeros(slots, dtype=np.float32), np.array([0, stall], dtype=np.int64),
-    )  # fmt: skip
-
-
-@compiled
-def mixed(key: Any, field: int) -> Any:
-    """A hash with one more field."""
-    z = (key ^ np.uint64(field + 1)) * np.uint64(0x9E3779B97F4A7C15)
-    z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    return (z ^ (z >> np.uint64(27))) | np.uint64(1)
-
-
-@compiled
-def guide_slot(
-    fine: bool, hand: int, disc: int, ci: int, oci: int, osize: int, km: int, ko: int, ply: int,
-    add: bool, tb: Tables, gd: Guide,
-) -> Any:  # fmt: skip
-    """Slot of what the mover sees, or the free slot where it belongs."""
-    key = mixed(mixed(mixed(np.uint64(1), hand), ci * 64 + oci), osize * 2 + (ply & 1))
-    if fine:
-        key = mixed(mixed(mixed(mixed(key, disc), km), ko), ply)
-    else:
-        key = mixed(mixed(key, tb.bucket[hand + disc]), km)
-    mask = np.uint64(gd.keys.shape[0] - 1)
-    slot = (key >> np.uint64(7)) & mask
-    while gd.keys[slot] != 0 and gd.keys[slot] != key:
-        slot = (slot + np.uint64(1)) & mask
-    if add and gd.keys[slot] == 0 and gd.used[0] * 10 < gd.keys.shape[0] * 7:
-        gd.keys[slot] = key
-        gd.used[0] += 1
-    return slot
 
 
 @compiled
 def draw_cards(source: Array, target: Array, size: int, geo: Geometry) -> None:
     """Weights of hands of a size to those with one more card: a draw of any card, not weighed."""
-    target[geo.first[size + 1] : geo.first[size + 2]] = 0.0
+    fill(target, geo.first[size + 1], geo.first[size + 2], 0.0)
     for hand in range(geo.first[size], geo.first[size + 1]):
         if source[hand] > 0.0:
             for v in range(geo.plus.shape[1]):
@@ -130,7 +81,8 @@ def survivals(level: int, tb: Tables, geo: Geometry, wk: Work) -> Any:
     p = wk.pub[level]
     values, n, ci = tb.const[VALUES], p[THEIRS], p[CI]
     cap = tb.const[FIRST_CI] if geo.const[SEAT] == 0 else tb.const[SECOND_CI]
-    wk.survive[geo.first[n + 1] : geo.first[n + 2]] = 0.0
+    for g in range(geo.first[n + 1], geo.first[n + 2]):
+        fill(wk.survive[g], 0, 2 * values + 1, 0.0)
     for g in range(geo.first[n], geo.first[n + 1]):
         w = wk.other[level, g]
         if w <= 0.0:
@@ -161,7 +113,7 @@ def survivals(level: int, tb: Tables, geo: Geometry, wk: Work) -> Any:
             code = geo.code[g]
             wk.codes[1, count] = code + p[DISC]
             wk.wides[1, count] = geo.wide[code] + geo.wide[p[DISC]] + geo.const[BIAS]
-            wk.columns[count, :] = wk.survive[g, : 2 * values]
+            copy(wk.survive[g], wk.columns[count], 0, 2 * values)
             count += 1
     return count
 
@@ -173,7 +125,7 @@ def survival(level: int, hand: int, count: int, tb: Tables, geo: Geometry, wk: W
     values, n = tb.const[VALUES], p[THEIRS]
     odds, code, total = geo.odds[p[SHUF]], geo.code[hand], wk.total
     wide, high = geo.wide[code], geo.const[HIGH]
-    total[:] = 0.0
+    fill(total, 0, 2 * values, 0.0)
     for i in range(count):
         if (wk.wides[1, i] + wide) & high == 0:
             chance = odds[wk.codes[1, i] + code]
@@ -188,33 +140,30 @@ def survival(level: int, hand: int, count: int, tb: Tables, geo: Geometry, wk: W
 
 
 @compiled
-def expected(level: int, hand: int, tb: Tables, geo: Geometry, wk: Work, gd: Guide) -> Any:
-    """What going on so scores from here with a hand; 0 where nobody ever was."""
-    p, code = wk.pub[level], geo.code[hand]
-    total = weight = 0.0
-    for fine in (False, True):
-        slot = guide_slot(
-            fine, code, p[DISC], p[CI], p[OCI], p[THEIRS], p[I_KNOW], p[THEY_KNOW], p[PLY], False,
-            tb, gd,
-        )  # fmt: skip
-        if gd.games[slot] > 0.0:
-            trust = gd.games[slot] if fine else min(gd.games[slot], COARSE)
-            total += trust * gd.sums[slot] / gd.games[slot]
-            weight += trust
-    return total / weight if weight > 0.0 else 0.0
+def expected(level: int, hand: int, tb: Tables, geo: Geometry, wk: Work, ln: Store) -> Any:
+    """What going on as learned scores from here with a hand; 0 where nothing is known."""
+    p, s, q, n = wk.pub[level], wk.state, wk.mix[2], wk.mix[3]
+    s[mccfr.HAND_M] = geo.code[hand]
+    s[mccfr.HAND_O] = geo.code[geo.first[p[THEIRS]]]  # any hand of that size
+    s[mccfr.DISC], s[mccfr.PLY] = p[DISC], p[PLY]
+    s[mccfr.CI_M], s[mccfr.CI_O] = p[CI], p[OCI]
+    s[mccfr.KNOWN_M], s[mccfr.KNOWN_O] = p[I_KNOW], p[THEY_KNOW]
+    best = safest(estimates(s, tb, ln, q, n), CAUTION, q, n)
+    return q[best] if best >= 0 else 0.0
 
 
 @compiled
-def leaf(level: int, tb: Tables, geo: Geometry, wk: Work, gd: Guide) -> Any:
+def leaf(level: int, tb: Tables, geo: Geometry, wk: Work, ln: Store) -> Any:
     """Bounds for the hands with an own weight, and how far apart they are in all.
 
     Above: a win at once, or the next turn of the opponent must be survived. Below: a win at once,
-    or what going on as the guide does is expected to score.
+    or what the learned responder is expected to score.
     """
     p = wk.pub[level]
     m, n = p[MINE], p[THEIRS]
     low, high = geo.first[m], geo.first[m + 1]
-    wk.out[level, :, low:high] = 0.0
+    for h in range(low, high):
+        set_both(wk.out[level], h, 0.0)
     wk.count[1] += 1
     left = tb.size[tb.const[FULL]] - m - n - tb.size[p[DISC]]
     count = list_hands(level, geo, wk)
@@ -224,7 +173,7 @@ def leaf(level: int, tb: Tables, geo: Geometry, wk: Work, gd: Guide) -> Any:
             if wk.own[level, h] > 0.0:
                 r = reach_of(level, h, count, geo, wk)
                 if p[PLY] >= tb.const[PLIES]:
-                    wk.out[level, :, h] = 0.5 * r
+                    set_both(wk.out[level], h, 0.5 * r)
                 else:
                     wk.out[level, UPPER, h] = r
                     gap += wk.own[level, h] * r
@@ -234,21 +183,21 @@ def leaf(level: int, tb: Tables, geo: Geometry, wk: Work, gd: Guide) -> Any:
     final = p[PLY] + 1 >= tb.const[PLIES]
     more = survivals(level, tb, geo, wk) if left > 1 and not final else 0
     for h in range(geo.first[m + 1], geo.first[m + 2]):
-        best[:, h] = 0.0
+        set_both(best, h, 0.0)
         if drawn[h] <= 0.0:
             continue
         r = reach_of(level, h, count, geo, wk)
         if r <= 0.0:
             continue
         if tb.best[geo.code[h]] >= p[OCI]:
-            best[:, h] = r
+            set_both(best, h, r)
             continue
         if final:
-            best[:, h] = 0.5 * r
+            set_both(best, h, 0.5 * r)
             continue
         best[UPPER, h] = min(r, survival(level, h, more, tb, geo, wk)) if left > 1 else r
-        if gd.keys.shape[0] > 0:
-            best[LOWER, h] = min(best[UPPER, h], r * expected(level, h, tb, geo, wk, gd))
+        if ln.keys.shape[0] > 1:
+            best[LOWER, h] = min(best[UPPER, h], r * expected(level, h, tb, geo, wk, ln))
         gap += drawn[h] * (best[UPPER, h] - best[LOWER, h])
     before_draw(level, m, geo, wk)
     return gap
@@ -258,7 +207,7 @@ def leaf(level: int, tb: Tables, geo: Geometry, wk: Work, gd: Guide) -> Any:
 def before_draw(level: int, size: int, geo: Geometry, wk: Work) -> None:
     """The bounds of hands before the draw, from those after it."""
     for h in range(geo.first[size], geo.first[size + 1]):
-        wk.out[level, :, h] = 0.0
+        set_both(wk.out[level], h, 0.0)
         if wk.own[level, h] > 0.0:
             for v in range(geo.plus.shape[1]):
                 if geo.plus[h, v] >= 0:

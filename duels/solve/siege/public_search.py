@@ -23,7 +23,7 @@ from duels.solve.siege.codes import (
     Tables,
     forget,
 )
-from duels.solve.siege.public_leaf import Guide, before_draw, draw_cards, leaf, list_hands, reach_of
+from duels.solve.siege.public_leaf import before_draw, draw_cards, leaf, list_hands, reach_of
 from duels.solve.siege.public_steps import (
     Plan,
     clear,
@@ -53,8 +53,12 @@ from duels.solve.siege.public_tree import (
     UPPER,
     Geometry,
     Work,
+    copy,
+    copy_both,
     event_of,
+    fill,
     fill_odds,
+    set_both,
 )
 
 NEVER = 1e300  # a `tau` that searches no further
@@ -63,14 +67,15 @@ BEST, ITSELF = 0, 1  # the responder takes the best move, or follows the strateg
 
 @compiled
 def their_turn(
-    level: int, tau: float, mode: int, tb: Tables, st: Store, geo: Geometry, wk: Work, gd: Guide,
+    level: int, tau: float, mode: int, tb: Tables, st: Store, geo: Geometry, wk: Work, ln: Store,
     plan: Plan,
 ) -> None:  # fmt: skip
     """The opponent draws and follows its strategy; `wk.out[level]` for the own hands."""
     p = wk.pub[level]
     m, n, disc = p[MINE], p[THEIRS], p[DISC]
     low, high = geo.first[m], geo.first[m + 1]
-    wk.out[level, :, low:high] = 0.0
+    for h in range(low, high):
+        set_both(wk.out[level], h, 0.0)
     left = tb.size[tb.const[FULL]] - m - n - tb.size[disc]
     if p[PLY] >= tb.const[PLIES] or (left == 0 and disc > 0 and too_deep(level, wk)):
         count = list_hands(level, geo, wk)
@@ -79,14 +84,14 @@ def their_turn(
                 r = reach_of(level, h, count, geo, wk)
                 wk.out[level, UPPER, h] = r
                 if p[PLY] >= tb.const[PLIES]:
-                    wk.out[level, :, h] = 0.5 * r
+                    set_both(wk.out[level], h, 0.5 * r)
         return
     if left == 0 and disc > 0:
         fill_odds(p[SHUF] + 1, disc, tb, geo)
         for h in range(low, high):
             if wk.own[level, h] > 0.0 and reshuffle(level, h, tb, geo, wk):
-                their_turn(level + 1, tau, mode, tb, st, geo, wk, gd, plan)
-                wk.out[level, :, h] = wk.out[level + 1, :, h]
+                their_turn(level + 1, tau, mode, tb, st, geo, wk, ln, plan)
+                copy_both(wk.out[level + 1], wk.out[level], h, h + 1)
         return
     values, hands = tb.const[VALUES], geo.code.shape[0]
     drawn = wk.drawn[level]
@@ -94,19 +99,19 @@ def their_turn(
         draw_cards(wk.other[level], drawn, n, geo)
         n += 1
     else:
-        drawn[geo.first[n] : geo.first[n + 1]] = wk.other[level, geo.first[n] : geo.first[n + 1]]
+        copy(wk.other[level], drawn, geo.first[n], geo.first[n + 1])
     if n == 0:
         step_down(level, -1, wk)
         clear(level + 1, geo, wk)
-        wk.own[level + 1, low:high] = wk.own[level, low:high]
+        copy(wk.own[level], wk.own[level + 1], low, high)
         wk.other[level + 1, 0] = drawn[0]
-        if leaf(level + 1, tb, geo, wk, gd) > tau and level + 4 < LEVELS:
-            own_turn(level + 1, tau, mode, tb, st, geo, wk, gd, plan)
-        wk.out[level, :, low:high] = wk.out[level + 1, :, low:high]
+        if leaf(level + 1, tb, geo, wk, ln) > tau and level + 4 < LEVELS:
+            own_turn(level + 1, tau, mode, tb, st, geo, wk, ln, plan)
+        copy_both(wk.out[level + 1], wk.out[level], low, high)
         return
     head, event_at, hand_at = wk.head[level], wk.edge_event[level], wk.edge_hand[level]
     next_at, weight_at = wk.edge_next[level], wk.edge_weight[level]
-    head[:] = -1
+    fill(head, 0, head.shape[0], -1)
     edges = 0
     for g in range(geo.first[n], geo.first[n + 1]):
         code = geo.code[g]
@@ -180,8 +185,8 @@ def their_turn(
                 some = True
         if not some:
             continue
-        if leaf(level + 1, tb, geo, wk, gd) > tau and level + 4 < LEVELS:
-            own_turn(level + 1, tau, mode, tb, st, geo, wk, gd, plan)
+        if leaf(level + 1, tb, geo, wk, ln) > tau and level + 4 < LEVELS:
+            own_turn(level + 1, tau, mode, tb, st, geo, wk, ln, plan)
         for h in range(low, high):
             if wk.own[level, h] <= 0.0:
                 continue
@@ -198,7 +203,7 @@ def their_turn(
 @compiled
 def try_act(
     level: int, act: int, size: int, tau: float, mode: int, tb: Tables, st: Store, geo: Geometry,
-    wk: Work, gd: Guide, plan: Plan,
+    wk: Work, ln: Store, plan: Plan,
 ) -> None:  # fmt: skip
     """The bounds of one own move for the hands that are wanted, into `wk.q[level, act]`."""
     p = wk.pub[level]
@@ -220,11 +225,11 @@ def try_act(
             cap = tb.const[FIRST_CI] if geo.const[SEAT] == 0 else tb.const[SECOND_CI]
             to[CI] = min(cap, p[CI] + act - hands + 1)
         clear(level + 1, geo, wk)
-        wk.other[level + 1, theirs:theirs_end] = wk.other[level, theirs:theirs_end]
+        copy(wk.other[level], wk.other[level + 1], theirs, theirs_end)
         for h in range(low, high):
             if wanted[h] > 0.0:
                 wk.own[level + 1, geo.less[h, played]] = wanted[h]
-        their_turn(level + 1, tau, mode, tb, st, geo, wk, gd, plan)
+        their_turn(level + 1, tau, mode, tb, st, geo, wk, ln, plan)
         for h in range(low, high):
             if wanted[h] > 0.0:
                 q[UPPER, h - low] = wk.out[level + 1, UPPER, geo.less[h, played]]
@@ -233,7 +238,7 @@ def try_act(
     gave = act - hands - values
     for h in range(low, high):
         if wanted[h] > 0.0:
-            q[:, h - low] = 0.0
+            set_both(q, h - low, 0.0)
     for got in range(values):
         step_down(level, hands + values + gave * values + got, wk)
         to = wk.pub[level + 1]
@@ -256,7 +261,7 @@ def try_act(
         for h in range(low, high):
             if wanted[h] > 0.0 and geo.plus[geo.minus[h, gave], got] >= 0:
                 wk.own[level + 1, geo.plus[geo.minus[h, gave], got]] = wanted[h]
-        their_turn(level + 1, tau, mode, tb, st, geo, wk, gd, plan)
+        their_turn(level + 1, tau, mode, tb, st, geo, wk, ln, plan)
         for h in range(low, high):
             if wanted[h] > 0.0 and geo.plus[geo.minus[h, gave], got] >= 0:
                 after = geo.plus[geo.minus[h, gave], got]
@@ -266,7 +271,7 @@ def try_act(
 
 @compiled
 def own_turn(
-    level: int, tau: float, mode: int, tb: Tables, st: Store, geo: Geometry, wk: Work, gd: Guide,
+    level: int, tau: float, mode: int, tb: Tables, st: Store, geo: Geometry, wk: Work, ln: Store,
     plan: Plan,
 ) -> None:  # fmt: skip
     """The responder draws and moves; `wk.out[level]` for its hands before the draw."""
@@ -280,30 +285,30 @@ def own_turn(
         fill_odds(p[SHUF] + 1, p[DISC], tb, geo)
         for h in range(low, high):
             if wk.own[level, h] > 0.0:
-                wk.out[level, :, h] = 0.0
+                set_both(wk.out[level], h, 0.0)
                 if reshuffle(level, h, tb, geo, wk):
-                    if leaf(level + 1, tb, geo, wk, gd) > tau:
-                        own_turn(level + 1, tau, mode, tb, st, geo, wk, gd, plan)
-                    wk.out[level, :, h] = wk.out[level + 1, :, h]
+                    if leaf(level + 1, tb, geo, wk, ln) > tau:
+                        own_turn(level + 1, tau, mode, tb, st, geo, wk, ln, plan)
+                    copy_both(wk.out[level + 1], wk.out[level], h, h + 1)
         return
     drawn, best, pick = wk.drawn[level], wk.best[level], wk.pick[level]
     if left > 0:
         draw_cards(wk.own[level], drawn, m, geo)
         m += 1
     else:
-        drawn[low:high] = wk.own[level, low:high]
+        copy(wk.own[level], drawn, low, high)
     low, high = geo.first[m], geo.first[m + 1]
     wk.count[0] += 1
     count = list_hands(level, geo, wk)
     for h in range(low, high):
-        best[:, h] = 0.0
+        set_both(best, h, 0.0)
         pick[h] = -1
         if drawn[h] > 0.0:
             r = reach_of(level, h, count, geo, wk)
             if r <= 0.0:
                 drawn[h] = 0.0
             elif tb.best[geo.code[h]] >= p[OCI] and m > 0:
-                best[:, h] = r
+                set_both(best, h, r)
                 drawn[h] = 0.0
     if m == 0:
         if drawn[0] > 0.0:
@@ -311,24 +316,24 @@ def own_turn(
             theirs, end = geo.first[p[THEIRS]], geo.first[p[THEIRS] + 1]
             clear(level + 1, geo, wk)
             wk.own[level + 1, 0] = drawn[0]
-            wk.other[level + 1, theirs:end] = wk.other[level, theirs:end]
-            their_turn(level + 1, tau, mode, tb, st, geo, wk, gd, plan)
-            best[:, 0] = wk.out[level + 1, :, 0]
+            copy(wk.other[level], wk.other[level + 1], theirs, end)
+            their_turn(level + 1, tau, mode, tb, st, geo, wk, ln, plan)
+            copy_both(wk.out[level + 1], best, 0, 1)
     elif mode == ITSELF:
-        follow(level, m, tau, mode, tb, st, geo, wk, gd, plan)
+        follow(level, m, tau, mode, tb, st, geo, wk, ln, plan)
     else:
-        choose_best(level, m, tau, mode, tb, st, geo, wk, gd, plan)
+        choose_best(level, m, tau, mode, tb, st, geo, wk, ln, plan)
         note_plan(level, m, geo, wk, plan)
     if left > 0:
         before_draw(level, m - 1, geo, wk)
     else:
-        wk.out[level, :, low:high] = best[:, low:high]
+        copy_both(best, wk.out[level], low, high)
 
 
 @compiled
 def follow(
     level: int, m: int, tau: float, mode: int, tb: Tables, st: Store, geo: Geometry, wk: Work,
-    gd: Guide, plan: Plan,
+    ln: Store, plan: Plan,
 ) -> None:  # fmt: skip
     """The responder's hands do what the strategy does."""
     p = wk.pub[level]
@@ -354,7 +359,7 @@ def follow(
                         some = True
         if not some:
             continue
-        try_act(level, act, m, tau, mode, tb, st, geo, wk, gd, plan)
+        try_act(level, act, m, tau, mode, tb, st, geo, wk, ln, plan)
         for h in range(low, high):
             if wk.wanted[level, h] > 0.0:
                 part = wk.wanted[level, h] / wk.drawn[level, h]
@@ -365,7 +370,7 @@ def follow(
 @compiled
 def choose_best(
     level: int, m: int, tau: float, mode: int, tb: Tables, st: Store, geo: Geometry, wk: Work,
-    gd: Guide, plan: Plan,
+    ln: Store, plan: Plan,
 ) -> None:  # fmt: skip
     """The highest bounds over the moves.
 
@@ -383,9 +388,9 @@ def choose_best(
         tally[act] = 0.0
         for h in range(low, high):
             wanted[h] = drawn[h] if drawn_and_may(level, h, act, geo, wk) else 0.0
-            q[act, :, h - low] = -1.0
+            set_both(q[act], h - low, -1.0)
             done[act, h - low] = False
-        try_act(level, act, m, NEVER, mode, tb, st, geo, wk, gd, plan)
+        try_act(level, act, m, NEVER, mode, tb, st, geo, wk, ln, plan)
     for side in (UPPER, LOWER):
         while tau < NEVER:
             total = 0.0
@@ -408,7 +413,7 @@ def choose_best(
                 break
             for h in range(low, high):
                 wanted[h] = drawn[h] if drawn[h] > 0.0 and wanted[h] == chosen + 1.0 else 0.0
-            try_act(level, chosen, m, tau, mode, tb, st, geo, wk, gd, plan)
+            try_act(level, chosen, m, tau, mode, tb, st, geo, wk, ln, plan)
             for h in range(low, high):
                 if wanted[h] > 0.0:
                     done[chosen, h - low] = True

@@ -25,6 +25,8 @@ from duels.solve.siege.public_tree import (
     UPPER,
     Geometry,
     Work,
+    copy,
+    fill,
     odds_of,
     renamed,
 )
@@ -97,7 +99,7 @@ def mix_of(
 @compiled
 def step_down(level: int, event: int, wk: Work) -> None:
     """The public state of the next turn, as it was; the caller changes what the event changed."""
-    wk.pub[level + 1, :] = wk.pub[level, :]
+    copy(wk.pub[level], wk.pub[level + 1], 0, wk.pub.shape[1])
     wk.pub[level + 1, PLY] += 1
     wk.name[level + 1] = renamed(wk.name[level], event)
 
@@ -106,8 +108,8 @@ def step_down(level: int, event: int, wk: Work) -> None:
 def clear(level: int, geo: Geometry, wk: Work) -> None:
     """No weight on any hand of the sizes now in play."""
     p = wk.pub[level]
-    wk.own[level, geo.first[p[MINE]] : geo.first[p[MINE] + 1]] = 0.0
-    wk.other[level, geo.first[p[THEIRS]] : geo.first[p[THEIRS] + 1]] = 0.0
+    fill(wk.own[level], geo.first[p[MINE]], geo.first[p[MINE] + 1], 0.0)
+    fill(wk.other[level], geo.first[p[THEIRS]], geo.first[p[THEIRS] + 1], 0.0)
 
 
 @compiled

@@ -55,7 +55,6 @@ class Work(NamedTuple):
     own: Array  # f64[LEVELS, hands] orders of the own draws
     out: Array  # f64[LEVELS, 2, hands] bounds on the responder's score, times all chances
     drawn: Array  # f64[LEVELS, hands] own or other weights after the draw
-    reach: Array  # f64[LEVELS, hands] chance to be here with an own hand
     best: Array  # f64[LEVELS, 2, hands] best of the moves so far
     wanted: Array  # f64[LEVELS, hands] the own weights of the hands that try a move
     pick: Array  # i64[LEVELS, hands] the move of the best lower bound
@@ -74,7 +73,8 @@ class Work(NamedTuple):
     wides: Array  # i64[2, hands] codes and lanes with the discards,
     weights: Array  # f64[hands] weights before,
     columns: Array  # f64[hands, 2 * values] and after
-    mix: Array  # f64[2, 256]
+    mix: Array  # f64[4, 256] mixes of the two players; values of moves, and their games
+    state: Array  # i64[11] a state of a game, as a responder sees it
     count: Array  # i64[2] own choices searched, leaves
 
 
@@ -147,7 +147,7 @@ def work(tb: Tables, geo: Geometry) -> Work:
     return Work(
         np.zeros((level, 9), dtype=np.int64), np.zeros(level, dtype=np.uint64),
         np.zeros((level, hands)), np.zeros((level, hands)), np.zeros((level, 2, hands)),
-        np.zeros((level, hands)), np.zeros((level, hands)), np.zeros((level, 2, hands)),
+        np.zeros((level, hands)), np.zeros((level, 2, hands)),
         np.zeros((level, hands)), np.zeros((level, hands), dtype=np.int64),
         np.zeros((level, acts, 2, widest)), np.zeros((level, acts, widest), dtype=np.bool_),
         np.zeros((level, acts)), np.zeros((level, acts), dtype=np.int64),
@@ -157,7 +157,7 @@ def work(tb: Tables, geo: Geometry) -> Work:
         np.zeros((hands, 2 * values + 1)), np.zeros(2 * values),
         np.zeros((2, hands), dtype=np.int64), np.zeros((2, hands), dtype=np.int64),
         np.zeros(hands), np.zeros((hands, 2 * values)),
-        np.zeros((2, 256)), np.zeros(2, dtype=np.int64),
+        np.zeros((4, 256)), np.zeros(11, dtype=np.int64), np.zeros(2, dtype=np.int64),
     )  # fmt: skip
 
 
@@ -173,6 +173,36 @@ def set_root(tb: Tables, geo: Geometry, wk: Work) -> None:
         for count in tb.digit[geo.code[hand]]:
             orders //= factorial(int(count))
         wk.other[0, hand] = wk.own[0, hand] = orders
+
+
+# Loops instead of slices: a fifth less time to compile the search.
+
+
+@compiled
+def fill(row: Array, begin: int, end: int, value: float) -> None:
+    for i in range(begin, end):
+        row[i] = value
+
+
+@compiled
+def copy(source: Array, target: Array, begin: int, end: int) -> None:
+    for i in range(begin, end):
+        target[i] = source[i]
+
+
+@compiled
+def set_both(bounds: Array, hand: int, value: float) -> None:
+    """Both bounds of a hand."""
+    bounds[UPPER, hand] = value
+    bounds[LOWER, hand] = value
+
+
+@compiled
+def copy_both(source: Array, target: Array, begin: int, end: int) -> None:
+    """Both bounds of some hands."""
+    for hand in range(begin, end):
+        target[UPPER, hand] = source[UPPER, hand]
+        target[LOWER, hand] = source[LOWER, hand]
 
 
 @compiled
