@@ -43,7 +43,8 @@ class Block:
         self._data = data = zlib.decompress(packed)
         self._numbers: dict[int, int] = {}
         key, shift, difference = first, 0, 0
-        for at, byte in enumerate(data):
+        read = 0
+        for read, byte in enumerate(data, 1):  # noqa: B007
             if byte & 128:
                 difference |= (byte & 127) << shift
                 shift += 7
@@ -53,7 +54,7 @@ class Block:
             self._numbers[key] = len(self._numbers)
             if len(self._numbers) == count:
                 break
-        pairs = at + 1 + 2 * count
+        pairs = read + 2 * count
         self._moves = data[pairs - 2 * count : pairs - count]
         self._played = data[pairs - count : pairs]
         self._pairs = list(accumulate((2 * n for n in self._played), initial=pairs))
