@@ -3,6 +3,7 @@
 python3 tools/solutions.py levels [--games N]   # mean regret, score against perfect
 python3 tools/solutions.py accuracy [--games N] # mean accuracy of the opponents
 python3 tools/solutions.py mirror [--games N]   # does perfect against perfect match?
+python3 tools/solutions.py values [--games N]   # stored values of Cipher Siege and play-outs
 python3 tools/solutions.py respond [--full]     # what a best response gains
 python3 tools/solutions.py agent FILE           # a Firewall Breach policy graded exactly
 """
@@ -24,13 +25,16 @@ from duels.analysis import grade
 from duels.core.chance import stream
 from duels.core.game import AnyGame, Pick
 from duels.core.match import Match
-from duels.core.player import answer
+from duels.core.player import View, answer
 from duels.games import BUILT_IN, load
 from duels.games.firewall_breach import State
 from duels.players import make
 from duels.solve import solve
 from duels.solve.best_response import Response
+from duels.solve.cipher_siege import CLOSELY, COARSE, FINE, OPENING, CipherSiegeSolution
+from duels.solve.estimate import error_of
 from duels.solve.levels import LEVELS
+from duels.solve.siege.playouts import Spot
 
 
 def play(slug: str, players: tuple[str, str], seed: int) -> Match:
@@ -78,8 +82,8 @@ def levels(games: int) -> None:
                     entry = match.events[event]
                     moves = dict(entry.moves) if isinstance(entry, Pick) else {}
                     if seat in moves:
-                        choice = solve(match.game).assess(match.view_before(event, seat))
-                        lost = choice.regret(moves[seat])
+                        view = match.view_before(event, seat)
+                        lost = solve(match.game).measured(view, moves[seat]).regret(moves[seat])
                         if lost is not None:
                             regret += float(lost)
                             choices += 1
@@ -124,6 +128,48 @@ def mirror(games: int) -> None:
         width = 1.96 * math.sqrt(max(value * (1 - value), 1e-9) / games)
         close = "yes" if abs(total / games - value) <= width + 1e-9 else "no"
         print(f"| {slug} | {value:.4f} | {interval(total, games)} | {close} |", flush=True)
+
+
+def values(games: int) -> None:
+    """How far stored values of Cipher Siege are from play-outs, by how they are stored."""
+    solution = solve(load("cipher-siege"))
+    assert isinstance(solution, CipherSiegeSolution)
+    print("| games of | stored for | moves | root mean square | less the error of play-outs |")
+    print("|---|---|---|---|---|")
+    for name in ("perfect", "medium"):
+        found: dict[int, list[tuple[float, float]]] = {OPENING: [], FINE: [], COARSE: []}
+        began = time.monotonic()
+        for number in range(games):
+            match = play("cipher-siege", (name, name), number)
+            for event in match.line:
+                if isinstance(entry := match.events[event], Pick):
+                    ((seat, _),) = entry.moves
+                    stored_and_played_out(solution, match.view_before(event, seat), found)
+            bar(number + 1, games, began, name)
+        for kind, what in enumerate(("the first choice", "a fine key", "a coarse key")):
+            off = [difference**2 for difference, _ in found[kind]]
+            noise = [error**2 for _, error in found[kind]]
+            count = max(1, len(off))
+            left = math.sqrt(max(0.0, sum(off) - sum(noise)) / count)
+            whole = math.sqrt(sum(off) / count)
+            print(f"| {name} | {what} | {len(off)} | {whole:.3f} | {left:.3f} |", flush=True)
+
+
+def stored_and_played_out(
+    solution: CipherSiegeSolution, view: View, found: dict[int, list[tuple[float, float]]]
+) -> None:
+    """The likeliest move of a choice and its first: the difference, and the play-outs' error."""
+    assert view.player is not None
+    choice = solution.assess(view)
+    if choice.rough or choice.best == 1:
+        return
+    spot = Spot(solution.player, view)
+    _, kind = solution.stored(spot.hidden.info)
+    for move in {max(choice.mix, key=lambda m: choice.mix[m]), view.options[0]}:
+        if (stored := choice.worth(move)) is not None:
+            measured = spot.measure(move, CLOSELY)
+            kind = kind if spot.hidden.choices else OPENING
+            found[kind].append((float(measured) - float(stored), error_of(measured) or 0.0))
 
 
 def respond(full: bool) -> None:
@@ -191,7 +237,7 @@ def agent(path: str) -> None:
 def main() -> None:
     parser = argparse.ArgumentParser(description="figures for docs/solutions.md")
     commands = parser.add_subparsers(dest="command", required=True)
-    for name, games in (("levels", 200), ("accuracy", 200), ("mirror", 10_000)):
+    for name, games in (("levels", 200), ("accuracy", 200), ("mirror", 10_000), ("values", 400)):
         commands.add_parser(name).add_argument("--games", type=int, default=games)
     commands.add_parser("respond").add_argument("--full", action="store_true")
     commands.add_parser("agent").add_argument("file")
@@ -202,6 +248,8 @@ def main() -> None:
         accuracy(given.games)
     elif given.command == "mirror":
         mirror(given.games)
+    elif given.command == "values":
+        values(given.games)
     elif given.command == "respond":
         respond(given.full)
     else:

@@ -19,6 +19,7 @@ neither player's doing and no chance event, and is told apart.
 
 from __future__ import annotations
 
+from time import monotonic
 from typing import NamedTuple
 
 from duels.core.game import Move, Outcome, Pick
@@ -30,8 +31,8 @@ from duels.solve.solution import Assessment, Progress, Solution, Value
 # measurement: a good move costs at most one game in fifty, a slip one in twenty, a mistake about
 # one in seven. Exact values leave no regret at all for a best move but for rounding.
 VERDICTS = ((1e-9, "best"), (0.02, "good"), (0.05, "slip"), (0.15, "mistake"), (2.0, "blunder"))
-MISSED_WIN = "missed win"  # a certain win passed by, at a cost that is not known
 UNGRADED = "not known"
+LONG = 2.0  # seconds of grading before it is told of
 NOISE = 1e-12  # rounding of sealed choices, whose values are floats
 
 
@@ -50,7 +51,7 @@ class Graded(NamedTuple):
     @property
     def verdict(self) -> str:
         if self.regret is None:
-            return MISSED_WIN if self.before == 1 - self.player else UNGRADED
+            return UNGRADED
         return next(name for most, name in VERDICTS if self.regret <= most)
 
 
@@ -112,30 +113,45 @@ class Analysis(NamedTuple):
         return sum(len(e.moves) for n, e in entries if isinstance(e, Pick) and n not in kept)
 
 
+class Steps:
+    """Tells of work in steps once it has taken long."""
+
+    def __init__(self, progress: Progress | None, steps: int) -> None:
+        self._progress, self._steps, self._done = progress, steps, 0
+        self._began = monotonic()
+
+    def done(self) -> None:
+        self._done += 1
+        if self._progress is not None and monotonic() - self._began > LONG:
+            self._progress(self._done / self._steps, "grading moves")
+
+
 def grade(match: Match, progress: Progress | None = None) -> Analysis:
-    """Grade the moves that were not taken back; `progress` is told of long solving."""
+    """Grade the moves that were not taken back; `progress` is told of long work."""
     solution = solve(match.game, progress)
-    moves: list[Graded] = []
+    steps = Steps(progress, len(match.line) + 1)
+    values: list[Value | None] = []
+    picks: list[list[Graded]] = []
+    for number in match.line:
+        values.append(solution.value_at(match, number))
+        picks.append(_picks(match, solution, number))
+        steps.done()
+    # A resignation is neither luck nor a move: the last value is what the position was worth.
+    values.append(solution.value_at(match))
+    steps.done()
     curve: list[Value | None] = []
     luck: list[Value | None] = []
     hidden: list[Value | None] = []
-    # A resignation is neither luck nor a move: the last value is what the position was worth.
-    values = [solution.value_at(match, number) for number in match.line]
-    values.append(solution.value_at(match))
-    for number, before, after in zip(match.line, values, values[1:], strict=False):
-        entry = match.events[number]
-        if isinstance(entry, Outcome):
+    for number, graded, before, after in zip(match.line, picks, values, values[1:], strict=False):
+        if isinstance(match.events[number], Outcome):
             luck.append(_moved(before, after))
-            continue
-        graded = _picks(match, solution, number)
-        if graded:
-            moves += graded
+        elif graded:
             curve.append(graded[-1].before)
             unexplained = _moved(before, after, *graded)
             (luck if len(graded) == 2 else hidden).append(unexplained)
     return Analysis(
-        match, solution, tuple(moves), solution.start_value(), (*curve, values[-1]),
-        _total(luck), _total(hidden),
+        match, solution, tuple(move for graded in picks for move in graded),
+        solution.start_value(), (*curve, values[-1]), _total(luck), _total(hidden),
     )  # fmt: skip
 
 
@@ -150,7 +166,7 @@ def _picks(match: Match, solution: Solution, number: int) -> list[Graded]:
         return []
     graded = []
     for player, move in picks:
-        choice = solution.assess(match.view_before(number, player))
+        choice = solution.measured(match.view_before(number, player), move)
         usual = choice.random_regret
         if move == match.game.timeout_move:
             after = match.game.play(match.state_before(number), move)
@@ -160,12 +176,17 @@ def _picks(match: Match, solution: Solution, number: int) -> list[Graded]:
 
 
 def _graded(entry: int, choice: Assessment, move: Move, usual: Value | None) -> Graded:
-    best: Move | None = None
-    if not choice.rough:
-        best = max(choice.mix, key=lambda option: (choice.mix[option], option == move))
     regret = choice.regret(move)
     if regret is not None and regret <= NOISE:
         regret = 0
+    best: Move | None = max(choice.mix, key=lambda m: (choice.mix[m], m == move))
+    assert best is not None
+    worth, instead = choice.worth(move), choice.worth(best)
+    if choice.best is None:
+        best = None if choice.rough else best
+    elif regret and worth is not None and instead is not None and instead <= worth:
+        # A mix that is approximate may be worth less than what was played.
+        best = next(option for option in choice.options if choice.worth(option) == choice.best)
     return Graded(
         entry, choice.player, move, choice.value, choice.options[move], regret, usual, best
     )

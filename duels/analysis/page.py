@@ -25,7 +25,7 @@ table { border-collapse: collapse; width: 100%; overflow-wrap: normal; }
 th, td { text-align: left; padding: .3rem .6rem; border-bottom: 1px solid var(--line);
   white-space: nowrap; }
 .slip td:nth-child(7) { color: var(--slip); } .mistake td:nth-child(7) { color: var(--mistake); }
-.blunder td:nth-child(7), .missed td:nth-child(7) { color: var(--blunder); font-weight: bold; }
+.blunder td:nth-child(7) { color: var(--blunder); font-weight: bold; }
 svg { width: 100%; height: auto; } .grid { stroke: var(--line); } .curve { stroke: var(--curve); }
 svg text { font-size: 14px; fill: var(--text); }
 @media (max-width: 30rem) { svg text { font-size: 28px; } .curve { stroke-width: 5; } }"""
@@ -62,7 +62,7 @@ def page(analysis: Analysis) -> str:
 
 
 def _safe(text: str) -> str:
-    return escape(visible(text))
+    return escape(visible(text)).replace("±", "&plusmn;")
 
 
 def _row(move: Graded) -> str:

@@ -10,6 +10,7 @@ from duels.core.game import AnyGame, Chance, Move, Outcome, Pick
 from duels.core.match import Match
 from duels.core.show import player_name
 from duels.solve.catalogue import solve
+from duels.solve.estimate import Estimate, estimated, margin
 from duels.solve.solution import Assessment, Progress, Solution, Value
 
 
@@ -24,7 +25,7 @@ class Position(NamedTuple):
 def position(match: Match, progress: Progress | None = None) -> Position:
     """Value where a match stands; `progress` is told of long solving."""
     solution = solve(match.game, progress)
-    choices = tuple(solution.assess(match.view(player)) for player in match.deciders)
+    choices = tuple(solution.measured(match.view(player)) for player in match.deciders)
     return Position(solution, solution.value_at(match), choices)
 
 
@@ -75,20 +76,25 @@ def to_json(found: Position) -> dict[str, Any]:
 def _number(value: Value | None) -> dict[str, Any]:
     if isinstance(value, Fraction | int):
         return {"value": float(value), "exact": str(value)}
+    if isinstance(value, Estimate):
+        return {"value": float(value), "standard_error": value.error}
     return {"value": value}
 
 
-def text(found: Position) -> list[str]:
+def text(found: Position, *, ascii_only: bool = False) -> list[str]:
     solution, value, choices = found
-    lines = [f"Player 1's expected score: {_shown(value)}"]
+    lines = [f"Player 1's expected score: {_shown(value, ascii_only)}"]
     if value is None:
         lines.append(f"({solution.missing})")
     for choice in choices:
-        lines += ["", f"{player_name(choice.player)} can choose:", *_options(choice)]
-    return [*lines, "", solution.caveat] if solution.caveat is not None else lines
+        named = f"{player_name(choice.player)} can choose:"
+        lines += ["", named, *_options(choice, ascii_only)]
+    if solution.caveat is None:
+        return lines
+    return [*lines, "", solution.caveat, margin(ascii_only=ascii_only)]
 
 
-def _options(choice: Assessment) -> list[str]:
+def _options(choice: Assessment, ascii_only: bool) -> list[str]:
     """A line for each move, the best first, those not known last."""
 
     def place(move: Move) -> float:
@@ -96,17 +102,21 @@ def _options(choice: Assessment) -> list[str]:
         return -1.0 if worth is None else float(worth)
 
     width = max(map(len, choice.options))
+    values = {move: _shown(value, ascii_only) for move, value in choice.options.items()}
+    wide = max(map(len, values.values()))
     played = "a rule of thumb" if choice.rough else "perfect play"
     lines = []
     for move in sorted(choice.options, key=place, reverse=True):
         chance = choice.mix.get(move)
         mark = "" if chance is None else f"   {played}: {100 * chance:.1f} %"
-        lines.append(f"  {move:<{width}}  {_shown(choice.options[move])}{mark}")
+        lines.append(f"  {move:<{width}}  {values[move]:<{wide}}{mark}".rstrip())
     return lines
 
 
-def _shown(value: Value | None) -> str:
+def _shown(value: Value | None, ascii_only: bool) -> str:
     if value is None:
         return "not known"
+    if isinstance(value, Estimate):
+        return estimated(value, ascii_only=ascii_only)
     exact = f" = {value}" if isinstance(value, Fraction) and value.denominator > 1 else ""
     return f"{float(value):.6f}{exact}"

@@ -5,17 +5,19 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from duels.analysis.grade import MISSED_WIN, UNGRADED, VERDICTS, Analysis, Graded, grade
+from duels.analysis.grade import UNGRADED, VERDICTS, Analysis, Graded, grade
 from duels.core.errors import DuelsError
 from duels.core.match import Match
 from duels.core.show import belonging, called, player_name
 from duels.solve.catalogue import ready
+from duels.solve.estimate import error_of, estimated, margin
 from duels.solve.solution import Value
 
 SPARKS, NO_SPARK = "▁▂▃▄▅▆▇█", "·"
 DIGITS, NO_DIGIT = "0123456789", "?"  # tenths, where only ASCII can be shown
+NARROW, WIDE = 6, 13  # columns of a figure, and of one with its error
 WIDEST = 60  # points of a graph in a line of text
-NAMES = (*(name for _, name in VERDICTS), MISSED_WIN, UNGRADED)
+NAMES = (*(name for _, name in VERDICTS), UNGRADED)
 
 
 def summary(match: Match, viewer: int | None = None, *, ascii_only: bool = False) -> list[str]:
@@ -42,9 +44,10 @@ def summary(match: Match, viewer: int | None = None, *, ascii_only: bool = False
     lines = [f"{belonging(own, viewer)} expected score  {sparkline(curve, ascii_only=ascii_only)}"]
     for player in (0, 1):
         lines.append(
-            f"{called(player, viewer)}: {accuracy(analysis, player)}.{_costly(analysis, player)}"
+            f"{called(player, viewer)}: {accuracy(analysis, player)}."
+            f"{_costly(analysis, player, ascii_only)}"
         )
-    return lines + notes(analysis)
+    return lines + notes(analysis, ascii_only=ascii_only)
 
 
 def accuracy(analysis: Analysis, player: int) -> str:
@@ -55,18 +58,18 @@ def accuracy(analysis: Analysis, player: int) -> str:
     return f"no choice that {'could be graded' if analysis.ungraded(player) else 'mattered'}"
 
 
-def _costly(analysis: Analysis, player: int) -> str:
+def _costly(analysis: Analysis, player: int, ascii_only: bool) -> str:
     move = costliest(analysis, player)
     if move is None:
         return ""
-    lost = "passed by a win" if move.regret is None else f"gave away {float(move.regret):.3f}"
-    return f" Costliest: {move.move} {lost}; {move.best} was better."
+    lost = shown(move.regret, ascii_only=ascii_only)
+    return f" Costliest: {move.move} gave away {lost}; {move.best} was better."
 
 
 def costliest(analysis: Analysis, player: int) -> Graded | None:
-    """The move that gave away most, a missed win before all; None if nothing was given away."""
+    """The move that gave away most; None if nothing was given away."""
     wrong = [m for m in analysis.of(player) if m.verdict not in ("best", UNGRADED)]
-    return max(wrong, key=lambda m: 2.0 if m.regret is None else float(m.regret), default=None)
+    return max(wrong, key=lambda m: float(m.regret or 0), default=None)
 
 
 def sparkline(curve: Sequence[Value | None], *, ascii_only: bool = False) -> str:
@@ -104,24 +107,25 @@ def text(analysis: Analysis, *, ascii_only: bool = False) -> list[str]:
     lines = [f"{analysis.match.game.title}: {seats(analysis)}", ""]
     curve = sparkline(analysis.curve, ascii_only=ascii_only)
     lines += [f"Player 1's expected score  {curve}", ""]
-    lines += [f"{'entry':>5}  {'player':<8}  {'move':<18} {'before':>6} {'after':>6} {'regret':>6}"]
-    lines += [_row(move) for move in analysis.moves]
-    return [*lines, "", *(sums(analysis, player) for player in (0, 1)), *notes(analysis)]
+    wide = WIDE if analysis.solution.approximate else NARROW
+    heads = " ".join(f"{name:>{wide}}" for name in ("before", "after", "regret"))
+    lines += [f"{'entry':>5}  {'player':<8}  {'move':<18} {heads}"]
+    lines += [_row(move, wide, ascii_only) for move in analysis.moves]
+    lines += ["", *(sums(analysis, player, ascii_only=ascii_only) for player in (0, 1))]
+    return lines + notes(analysis, ascii_only=ascii_only)
 
 
-def notes(analysis: Analysis) -> list[str]:
+def notes(analysis: Analysis, *, ascii_only: bool = False) -> list[str]:
     """What to know of an analysis as a whole."""
     lines = []
     if analysis.taken_back:
         graded = "it is" if analysis.taken_back == 1 else "they are"
         lines.append(f"{_moves(analysis.taken_back)} taken back; {graded} not graded.")
     verdicts = {move.verdict for move in analysis.moves}
-    if MISSED_WIN in verdicts:
-        lines.append("What it costs to pass by a certain win was not measured.")
     if UNGRADED in verdicts:
         lines.append(f"Not known: {analysis.solution.missing}.")
     if analysis.solution.caveat is not None:
-        lines.append(analysis.solution.caveat)
+        lines += [analysis.solution.caveat, margin(ascii_only=ascii_only)]
     return lines
 
 
@@ -129,21 +133,20 @@ def _moves(count: int) -> str:
     return "1 move was" if count == 1 else f"{count} moves were"
 
 
-def _row(move: Graded) -> str:
-    known = (
-        shown(move.before),
-        shown(move.after),
-        "" if move.verdict == "best" else shown(move.regret),
-    )
+def _row(move: Graded, wide: int, ascii_only: bool) -> str:
+    figures = (move.before, move.after, None if move.verdict == "best" else move.regret)
+    known = [shown(figure, ascii_only=ascii_only) for figure in figures]
+    if move.verdict == "best":
+        known[2] = ""
     return (
         f"{move.entry:>5}  {player_name(move.player)}  {move.move:<18} "
-        f"{known[0]:>6} {known[1]:>6} {known[2]:>6}  {move.verdict}{better(move, ': ')}"
+        f"{' '.join(f'{text:>{wide}}' for text in known)}  {move.verdict}{better(move, ': ')}"
     )
 
 
-def shown(value: Value | None) -> str:
-    """A value to three places; a dash where it is not known."""
-    return "-" if value is None else f"{float(value):.3f}"
+def shown(value: Value | None, *, ascii_only: bool = False, sign: str = "") -> str:
+    """A value to as many places as it has, three at most; a dash where it is not known."""
+    return "-" if value is None else estimated(value, ascii_only=ascii_only, sign=sign)
 
 
 def better(move: Graded, lead: str = "") -> str:
@@ -151,13 +154,13 @@ def better(move: Graded, lead: str = "") -> str:
     return "" if move.verdict in ("best", UNGRADED) else f"{lead}{move.best} was better"
 
 
-def sums(analysis: Analysis, player: int) -> str:
+def sums(analysis: Analysis, player: int, *, ascii_only: bool = False) -> str:
     """One player's match in a line."""
     verdicts = [move.verdict for move in analysis.of(player)]
     counts = [f"{verdicts.count(name)} {name}" for name in NAMES if name in verdicts]
     regret, luck = analysis.regret(player), analysis.luck(player)
-    lost = "not known" if regret is None else f"{float(regret):.3f}"
-    gained = "not known" if luck is None else f"{float(luck):+.3f}"
+    lost = "not known" if regret is None else shown(regret, ascii_only=ascii_only)
+    gained = "not known" if luck is None else shown(luck, ascii_only=ascii_only, sign="+")
     return (
         f"{player_name(player)}: {accuracy(analysis, player)}, gave away {lost}, "
         f"luck {gained}; {', '.join(counts) or 'no moves'}"
@@ -166,6 +169,14 @@ def sums(analysis: Analysis, player: int) -> str:
 
 def number(value: Value | None) -> float | None:
     return None if value is None else float(value)
+
+
+def _errors(move: Graded) -> dict[str, Any]:
+    """The standard errors of what was measured."""
+    figures = {"before": move.before, "after": move.after, "regret": move.regret}
+    errors = {name: error_of(value) for name, value in figures.items()}
+    found = {name: error for name, error in errors.items() if error is not None}
+    return {"standard_errors": found} if found else {}
 
 
 def to_json(analysis: Analysis) -> dict[str, Any]:
@@ -191,6 +202,7 @@ def to_json(analysis: Analysis) -> dict[str, Any]:
                 "random_regret": number(move.random_regret),
                 "best": move.best,
                 "verdict": None if move.verdict == UNGRADED else move.verdict,
+                **_errors(move),
             }
             for move in analysis.moves
         ],

@@ -20,7 +20,7 @@ def analyse(terminal: Terminal, given: Namespace) -> int:
         raise DuelsError(
             "the match is not over, and grading it would show both hands; --reveal does it anyway"
         )
-    analysis = grade(match, ProgressBar(f"Solving {match.game.title}"))
+    analysis = grade(match, ProgressBar(f"Analysing {match.game.title}"))
     if given.html is not None:
         write(given.html, page(analysis))
         terminal.note(f"Wrote {given.html}")

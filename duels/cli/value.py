@@ -18,5 +18,5 @@ def value(terminal: Terminal, given: Namespace) -> int:
 
         terminal.say([json.dumps(to_json(found), indent=1)])
     else:
-        terminal.say(text(found))
+        terminal.say(text(found, ascii_only=terminal.ascii))
     return 0

@@ -3,12 +3,18 @@
 Hands are hidden, so there are no values of states, only of what a player knows: the hand, both
 CIs, the sizes, the discards, and the cards each side is known to hold because of swaps. Values are
 averages over the hidden cards as near-equilibrium play deals them, never over the true hands. All
-of it is approximate, and how far the strategy can be exploited is known from below at most.
+of it is approximate: values are estimates with an error, and how far the strategy can be exploited
+is known between two bounds.
+
+`assess` looks a choice up in no time; `measured` also plays out what is stored roughly or not at
+all.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
+from operator import mul
 from typing import Any, NamedTuple
 
 from duels.core.game import AnyGame, Move, Outcome, Over, Pick
@@ -17,16 +23,11 @@ from duels.core.pieces import Cards, both, joined, without
 from duels.core.player import View
 from duels.games.cipher_siege import CipherSiege, Seen, actions, attack_value
 from duels.solve import tables
-from duels.solve.siege.knowledge import (
-    Counts,
-    Memory,
-    cards,
-    hands,
-    in_turn_order,
-    moves_of,
-    unseen_bucket,
-)
-from duels.solve.siege.strategy import KIND, SCALE, UNKNOWN, Strategy
+from duels.solve.estimate import Estimate, error_of, proportion_error
+from duels.solve.siege.knowledge import Counts, Memory, cards, hands, in_turn_order, unseen_bucket
+from duels.solve.siege.places import Codes, Info
+from duels.solve.siege.playouts import Player, Spot
+from duels.solve.siege.strategy import KIND, SCALE, UNKNOWN, Stored, Strategy
 from duels.solve.solution import Assessment, Progress, Solution, Unsolved, Value, score
 
 # The fact of a table that says what a best responder gained, both seats together. Tables trained
@@ -34,6 +35,19 @@ from duels.solve.solution import Assessment, Progress, Solution, Unsolved, Value
 EXPLOITABLE = "exploitable by at least"
 # And the one that says what no player can gain: `tools/siege.py bounds`, both seats together.
 CERTIFIED = "exploitable by at most"
+PLAYOUTS = 4000  # behind a stored value, at most
+# What is stored for the first choice of a game, under a fine key later, and under a coarse key; and
+# how far such values are off besides, since few play-outs are behind some and no key tells how the
+# game went. Root mean squares in games of level medium, from `tools/solutions.py values`.
+OPENING, FINE, COARSE = range(3)
+ROUGH = (0.004, 0.07, 0.17)
+GAMES = 1_000_000  # behind the first player's score
+# Play-outs of a move that has no stored value: of those that matter, and of the others. One choice
+# then takes a few tenths of a second.
+CLOSELY, ROUGHLY = 1200, 80
+CLOSE = 0.015  # a standard error below which no play-outs are needed
+CANDIDATES = 5  # moves that seem best in turn and are looked at closely
+SPOTS = 4  # choices whose play-outs are remembered
 
 
 class Advice(NamedTuple):
@@ -48,7 +62,6 @@ class Advice(NamedTuple):
 class CipherSiegeSolution(Solution):
     game: CipherSiege
     approximate = True
-    missing = "the strategy seldom or never came to such a position and has no value for it"
 
     def __init__(self, game: AnyGame, progress: Progress | None = None) -> None:
         super().__init__(game)
@@ -66,6 +79,14 @@ class CipherSiegeSolution(Solution):
         certified = self.facts.get(CERTIFIED)
         self.at_most = None if certified is None else float(certified)
         self._strategy = Strategy(table.payload)
+        self._codes = Codes(self.game)
+        self._wins = [
+            [Estimate(v / SCALE, math.hypot(proportion_error(v / SCALE, PLAYOUTS), rough))
+             for v in range(SCALE + 1)]
+            for rough in ROUGH
+        ]  # fmt: skip
+        self.player = Player(self._codes, self._policy)
+        self._spots: dict[Any, Spot] = {}
 
     @classmethod
     def rebuild(
@@ -79,6 +100,7 @@ class CipherSiegeSolution(Solution):
     def start_value(self) -> Value:
         """The first player's winning chances when the strategy plays itself."""
         first = float(self.facts["first player"])
+        first = Estimate(first, proportion_error(first, GAMES))
         return first if self.game.first == 0 else 1 - first
 
     def known(self, state: Any) -> Value:
@@ -89,7 +111,7 @@ class CipherSiegeSolution(Solution):
         return score(turn) if isinstance(turn, Over) else self.known(state)
 
     def value_at(self, match: Match, number: int | None = None) -> Value | None:
-        """The value to whoever chooses next, from what that player sees; None: not known.
+        """The value to whoever chooses next, from what that player sees.
 
         Before a deal, a draw or an exchange it is the average over what that player may get, every
         card that the player cannot place being equally likely in the deck.
@@ -101,13 +123,50 @@ class CipherSiegeSolution(Solution):
             return self.start_value()
         chooser = {"deal": self.game.first, "swap": 1 - state.mover}.get(state.phase, state.mover)
         view = match.view(chooser) if number is None else match.view_before(number, chooser)
-        total = 0.0
-        for chance, choice in self._choices(view):
-            value = self.assess(choice).value
-            if value is None:
-                return None
-            total += chance * float(value)
-        return total
+        parts = [chance * self._worth(choice, chance) for chance, choice in self._choices(view)]
+        return sum(parts) if chooser == 0 else 1 - sum(parts)
+
+    def _worth(self, view: View, chance: float) -> Value:
+        """A choice's value to its player, with play-outs by how likely the choice is."""
+        assert view.player is not None
+        advice = self._advice(view, view.player)
+        wins = dict(advice.wins)
+        for move, part in advice.mix.items():
+            if not close(wins.get(move)):
+                count = CLOSELY if chance == 1 else math.ceil(chance * part * CLOSELY)
+                wins[move] = self._spot(view).measure(move, count)
+        return average(advice.mix, wins)
+
+    def measured(self, view: View, played: Move | None = None) -> Assessment:
+        """As `assess`, with play-outs of the moves whose stored value is rough or missing.
+
+        Closely of those that the strategy plays, of the one that was played, and of what seems
+        best; of the others only where nothing is stored.
+        """
+        assert view.player is not None, "a spectator has no choice"
+        advice = self._advice(view, view.player)
+        wins = dict(advice.wins)
+        for move in view.options:
+            matters = move == played or move in advice.mix
+            if (matters and not close(wins.get(move))) or move not in wins:
+                wins[move] = self._spot(view).measure(move, CLOSELY if matters else ROUGHLY)
+        for _ in range(CANDIDATES):
+            best = max(wins, key=lambda move: wins[move])
+            if close(wins[best]):
+                break
+            wins[best] = self._spot(view).measure(best, CLOSELY)
+        return self._assessment(view, advice._replace(wins=wins, value=average(advice.mix, wins)))
+
+    def _spot(self, view: View) -> Spot:
+        """The play-outs of a choice, kept while the choice is asked about again."""
+        about = view.player, view.observation, view.history
+        found = self._spots.pop(about, None)
+        if found is None:
+            found = Spot(self.player, view)
+        self._spots[about] = found
+        if len(self._spots) > SPOTS:
+            del self._spots[next(iter(self._spots))]
+        return found
 
     def _choices(self, view: View) -> Iterator[tuple[float, View]]:
         """The choices a player may come to next, as that player sees them, with their chances."""
@@ -155,7 +214,10 @@ class CipherSiegeSolution(Solution):
 
     def assess(self, view: View) -> Assessment:
         assert view.player is not None, "a spectator has no choice"
-        advice = self._advice(view, view.player)
+        return self._assessment(view, self._advice(view, view.player))
+
+    def _assessment(self, view: View, advice: Advice) -> Assessment:
+        assert view.player is not None
         worth: dict[Move, Value | None] = {move: advice.wins.get(move) for move in view.options}
         value: Value | None = advice.value
         if view.player == 1:
@@ -166,29 +228,29 @@ class CipherSiegeSolution(Solution):
     def _advice(self, view: View, own: int) -> Advice:
         seen: Seen = view.observation
         other = 1 - own
-        hand = self._counts(seen.hand)
-        names, best, damage = moves_of(hand, "swap" in {m.split()[0] for m in view.options})
-        if not names:
+        codes = self._codes
+        hand = codes.hand(codes.code(seen.hand))
+        if not hand.names:
             return Advice({"pass": 1.0})
-        if damage >= seen.ci[other]:
+        if hand.damage >= seen.ci[other]:
             return self._winning(view, seen.ci[other])
         memory = Memory(view.history, own, self.game.values)
-        key = self._key(
-            hand, seen.ci[own], seen.ci[other], seen.sizes[other], self._counts(seen.discard),
-            memory.known[other], memory.known[own], memory.choices,
+        known = [self._code(counts) for counts in memory.known]
+        info = Info(
+            codes.code(seen.hand), seen.sizes[other], codes.code(seen.discard),
+            seen.ci[own], seen.ci[other], known[other], known[own], memory.choices,
         )  # fmt: skip
-        stored = self._strategy.lookup(key)
+        stored, kind = self.stored(info)
         if stored is None:
-            return Advice({names[best]: 1.0}, rough=True)
+            return Advice({hand.names[hand.best]: 1.0}, rough=True)
         total = sum(weight for _, weight in stored.mix)
-        mix = {names[move]: weight / total for move, weight in stored.mix}
-        wins = {names[m]: v / SCALE for m, v in enumerate(stored.values) if v != UNKNOWN}
-        if not set(mix) <= set(wins):
-            return Advice(mix, wins)
-        return Advice(mix, wins, sum(part * wins[move] for move, part in mix.items()))
+        mix = {hand.names[move]: weight / total for move, weight in stored.mix}
+        worth = self._wins[kind if memory.choices else OPENING]
+        wins = {hand.names[m]: worth[v] for m, v in enumerate(stored.values) if v != UNKNOWN}
+        return Advice(mix, wins, average(mix, wins) if set(mix) <= set(wins) else None)
 
     def _winning(self, view: View, target: int) -> Advice:
-        """Somebody who can win at once does; how bad anything else would be is not measured."""
+        """Somebody who can win at once does; what anything else is worth is not stored."""
         wins = {
             move: 1.0
             for move in view.options
@@ -196,31 +258,48 @@ class CipherSiegeSolution(Solution):
         }
         return Advice({move: 1 / len(wins) for move in wins}, wins, 1.0)
 
-    def _counts(self, held: Sequence[int]) -> tuple[int, ...]:
-        return tuple(held.count(value) for value in range(1, self.game.values + 1))
-
     def _code(self, counts: Counts) -> int:
-        code = 0
-        for count in reversed(counts):
-            code = code * (self.game.copies + 1) + count
-        return code
+        return sum(map(mul, counts, self._codes.radix))
 
-    def _key(
-        self, hand: Counts, own_ci: int, other_ci: int, other_size: int, discards: Counts,
-        known_other: Counts, known_own: Counts, choices: int,
-    ) -> int:  # fmt: skip
-        """The key the training kernel gives this information state."""
-        codes: int = (self.game.copies + 1) ** self.game.values
-        if choices < self.facts["fine_plies"]:
-            key, tag = self._code(discards) * codes + self._code(known_own), 2 + (choices & 1)
-        else:
-            seen = tuple(a + b for a, b in zip(hand, discards, strict=True))
-            key = unseen_bucket(seen, self.game.copies)
-            even = self.game.integrity[0] == self.game.integrity[1]
-            tag = 1 if even else 4 + (choices & 1)
-        key = (key * codes + self._code(known_other)) * codes + self._code(hand)
+    def stored(self, info: Info) -> tuple[Stored | None, int]:
+        """What the table has for an information state: as it is, else for all those like it."""
+        stored = None
+        if info.choices < self.facts["fine_plies"]:
+            stored = self._strategy.lookup(self._fine_key(info))
+        if stored is not None:
+            return stored, FINE
+        return self._strategy.lookup(self._coarse_key(info)), COARSE
+
+    def _policy(self, info: Info) -> Sequence[tuple[int, float]]:
+        """How the strategy chooses where no move wins at once."""
+        stored, _ = self.stored(info)
+        return [(self._codes.hand(info.hand).best, 1)] if stored is None else stored.mix
+
+    def _fine_key(self, info: Info) -> int:
+        """The key with all that is kept of what a player knows, as the training kernel makes it."""
+        key = info.discards * self._codes.space + info.known_own
+        return self._key(info, key, 2 + (info.choices & 1))
+
+    def _coarse_key(self, info: Info) -> int:
+        """The key with a summary of the unseen cards, likewise."""
+        seen = self._codes.counts(info.hand + info.discards)
+        even = self.game.integrity[0] == self.game.integrity[1]
+        tag = 1 if even else 4 + (info.choices & 1)
+        return self._key(info, unseen_bucket(seen, self.game.copies), tag)
+
+    def _key(self, info: Info, key: int, tag: int) -> int:
+        key = (key * self._codes.space + info.known_other) * self._codes.space + info.hand
         cap = max(self.game.integrity) + 1
-        return (((key * cap + own_ci) * cap + other_ci) * 8 + other_size) * 6 + tag
+        return (((key * cap + info.ci) * cap + info.other_ci) * 8 + info.other_size) * 6 + tag
+
+
+def close(wins: float | None) -> bool:
+    return wins is not None and (error_of(wins) or 0.0) <= CLOSE
+
+
+def average(mix: Mapping[Move, float], wins: Mapping[Move, float]) -> float:
+    """What a mix is worth, with the error of that where its moves have one."""
+    return sum(part * wins[move] for move, part in mix.items())
 
 
 def training_command(game: CipherSiege) -> str:

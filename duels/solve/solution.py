@@ -27,14 +27,15 @@ class Unsolved(DuelsError):
 class Assessment(NamedTuple):
     """What a player's choice is worth. Values are Player 1's expected score, whoever chooses.
 
-    None stands for what is not known; that happens only where values are approximate.
+    None stands for what is not known; that happens only where values are approximate. A value that
+    was measured is an `Estimate`, which knows its error.
     """
 
     player: int
     value: Value | None
     options: Mapping[Move, Value | None]
     mix: Mapping[Move, float]  # how perfect play chooses
-    rough: bool = False  # the mix is a rule of thumb, as nothing is known here
+    rough: bool = False  # the mix is a rule of thumb, as perfect play is not known here
 
     def worth(self, move: Move) -> Value | None:
         """What a move is worth to the player who chooses."""
@@ -50,8 +51,8 @@ class Assessment(NamedTuple):
 
     def regret(self, move: Move) -> Value | None:
         """Expected score given away by a move. What perfect play may choose is never wrong."""
-        if move in self.mix:
-            return None if self.rough else 0
+        if move in self.mix and not self.rough:
+            return 0
         best, worth = self.best, self.worth(move)
         return None if best is None or worth is None else best - worth
 
@@ -144,6 +145,13 @@ class Solution:
         """What a player's options are worth, from what that player sees."""
         assert view.player is not None, "a spectator has no choice"
         return self.assess_state(self.state(view), view.player)
+
+    def measured(self, view: View, played: Move | None = None) -> Assessment:
+        """As `assess`, and what that does not know is found out now, which may take a moment.
+
+        The move that was `played` matters most.
+        """
+        return self.assess(view)
 
     def assess_state(self, state: Any, player: int) -> Assessment:
         """What a player's options are worth in a state of which nothing is hidden."""

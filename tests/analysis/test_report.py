@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import importlib
 import json
+import re
 from html.parser import HTMLParser
 from pathlib import Path
 from xml.etree import ElementTree
@@ -15,6 +17,8 @@ from duels.analysis.report import sparkline, text, to_json
 from duels.core.match import Match
 from duels.games import BUILT_IN, load
 from tests.analysis.test_grade import play
+
+LONG = 4  # the seed of a siege of several turns
 
 
 def finished(slug: str, seed: int = 5) -> Match:
@@ -97,10 +101,13 @@ def test_names_that_are_no_text_break_neither_page_nor_json_nor_terminal(tmp_pat
 
 
 def test_what_is_not_known_is_a_gap_and_never_a_number() -> None:
-    for seed in range(30):
-        analysis = grade(finished("cipher-siege", seed))
-        if None in analysis.curve[1:-1]:
-            break
+    """No game of ours has such a move; one whose solution knows only a part of it would."""
+    whole = grade(finished("cipher-siege", LONG))
+    dark = whole.moves[1]._replace(before=None, after=None, regret=None, random_regret=None)
+    moves = (whole.moves[0], dark, *whole.moves[2:])
+    curve = (whole.curve[0], None, *whole.curve[2:])
+    analysis = whole._replace(moves=moves, curve=curve, luck_of_one=None)
+    assert len(curve) > 3
     drawn = page(analysis)
     svg = drawn[drawn.index("<svg") : drawn.index("</svg>") + 6]
     points = [line.get("points", "") for line in ElementTree.fromstring(svg).iter("polyline")]
@@ -144,3 +151,33 @@ def test_a_page_stands_alone_and_fits_dark_and_narrow_screens(slug: str) -> None
     assert "prefers-color-scheme: dark" in drawn
     assert '="#' not in drawn, "a colour that is the same in the dark"
     assert drawn.index('<div class="wide"') < drawn.index("<table>"), "the page scrolls sideways"
+
+
+def test_measured_values_are_shown_with_their_error() -> None:
+    analysis = grade(finished("cipher-siege", LONG))
+    figure = r"\d\.\d\d\d? ± 0\.\d\d\d?"
+    wrong = [move for move in analysis.moves if move.regret]
+    assert wrong
+    shown = "\n".join(text(analysis))
+    assert len(re.findall(figure, shown)) > len(wrong)
+    assert re.search(f"gave away {figure}, luck [+-]{figure}", shown)
+    assert re.search(figure.replace("±", r"\+-"), "\n".join(text(analysis, ascii_only=True)))
+    assert "\n".join(text(analysis, ascii_only=True)).isascii()
+    assert re.search(figure.replace("±", "&plusmn;"), page(analysis))
+    assert "half of a 95 % confidence interval" in page(analysis)
+    (first, *_) = (move for move in to_json(analysis)["moves"] if move["regret"])
+    assert 0 < first["standard_errors"]["regret"] < 0.1
+    exact = grade(finished("firewall-breach"))
+    assert "±" not in "\n".join(text(exact))
+    assert not [move for move in to_json(exact)["moves"] if "standard_errors" in move]
+
+
+def test_long_grading_tells_of_itself(monkeypatch: pytest.MonkeyPatch) -> None:
+    told: list[float] = []
+    match = finished("number-clash")
+    grade(match, lambda part, what: told.append(part))
+    assert told == [], "it took no time"
+    monkeypatch.setattr(importlib.import_module("duels.analysis.grade"), "LONG", -1.0)
+    grade(match, lambda part, what: told.append(part))
+    assert told == sorted(told)
+    assert told[-1] == 1

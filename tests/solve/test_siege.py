@@ -24,6 +24,7 @@ from duels.solve.compiled import np
 from duels.solve.siege import codes, mccfr
 from duels.solve.siege.knowledge import Memory, in_turn_order, moves_of
 from duels.solve.siege.learned_responder import Responder
+from duels.solve.siege.places import Codes, Info
 from duels.solve.siege.rebuild import rebuild
 from duels.solve.siege.small_exact import Exact
 from duels.solve.siege.strategy import KIND, Strategy
@@ -71,7 +72,7 @@ class Walk:
         hands = (self.cards(mccfr.HAND_M), self.cards(mccfr.HAND_O))
         self.state = State(game.integrity, hands, self.cards(mccfr.DECK), (), 0, "draw")
         self.solution = CipherSiegeSolution.__new__(CipherSiegeSolution)
-        self.solution.game, self.solution.facts = game, {"fine_plies": FINE_PLIES}
+        self.solution.game, self.solution._codes = game, Codes(game)
 
     def digits(self, code: int) -> tuple[int, ...]:
         return tuple(int(count) for count in self.tb.digit[code])
@@ -143,11 +144,13 @@ class Walk:
         assert tuple(memory.known[mover]) == self.digits(self.s[mccfr.KNOWN_O])
         assert memory.choices == self.s[mccfr.PLY]
         ci = self.state.ci
-        key = self.solution._key(
-            hand, ci[mover], ci[1 - mover], len(self.state.hands[1 - mover]),
-            self.digits(self.s[mccfr.DISC]), tuple(memory.known[1 - mover]),
-            tuple(memory.known[mover]), memory.choices,
+        info = Info(
+            int(self.s[mccfr.HAND_M]), len(self.state.hands[1 - mover]), int(self.s[mccfr.DISC]),
+            ci[mover], ci[1 - mover], int(self.s[mccfr.KNOWN_M]), int(self.s[mccfr.KNOWN_O]),
+            memory.choices,
         )  # fmt: skip
+        early = memory.choices < FINE_PLIES
+        key = self.solution._fine_key(info) if early else self.solution._coarse_key(info)
         assert key == int(mccfr.key_of(self.s, self.tb))
 
     def commit(self, mover: int, move: str) -> None:

@@ -15,12 +15,14 @@ from __future__ import annotations
 import struct
 import zlib
 from bisect import bisect_right
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
-from typing import Any, NamedTuple
+from itertools import accumulate
+from typing import NamedTuple
 
 KIND = "cipher-siege strategy 1"
 BLOCK = 128
+CACHED = 1024  # blocks, of some 20 kB each
 UNKNOWN = 255
 SCALE = 250
 
@@ -34,6 +36,45 @@ class Stored(NamedTuple):
     values: bytes
 
 
+class Block:
+    """The states of one block by key; a state is made when it is asked for."""
+
+    def __init__(self, first: int, count: int, packed: memoryview | bytes) -> None:
+        self._data = data = zlib.decompress(packed)
+        self._numbers: dict[int, int] = {}
+        key, shift, difference = first, 0, 0
+        read = 0
+        for read, byte in enumerate(data, 1):  # noqa: B007
+            if byte & 128:
+                difference |= (byte & 127) << shift
+                shift += 7
+                continue
+            key += difference | byte << shift
+            shift = difference = 0
+            self._numbers[key] = len(self._numbers)
+            if len(self._numbers) == count:
+                break
+        pairs = read + 2 * count
+        self._moves = data[pairs - 2 * count : pairs - count]
+        self._played = data[pairs - count : pairs]
+        self._pairs = list(accumulate((2 * n for n in self._played), initial=pairs))
+        self._values = list(accumulate(self._moves, initial=self._pairs[-1]))
+
+    def __iter__(self) -> Iterator[Stored]:
+        return (self._stored(key, number) for key, number in self._numbers.items())
+
+    def get(self, key: int) -> Stored | None:
+        number = self._numbers.get(key)
+        return None if number is None else self._stored(key, number)
+
+    def _stored(self, key: int, number: int) -> Stored:
+        data, values = self._data, self._values
+        pairs = data[self._pairs[number] : self._pairs[number + 1]]
+        mix = list(zip(pairs[0::2], pairs[1::2], strict=True))
+        worth = data[values[number] : values[number + 1]]
+        return Stored(key, self._moves[number], mix, worth)
+
+
 class Strategy:
     """The payload of a strategy table; blocks are unpacked when asked for."""
 
@@ -43,21 +84,21 @@ class Strategy:
         flat: tuple[int, ...] = struct.unpack_from("<" + "QI" * blocks, view, 8)
         self._first, self._offset = flat[0::2], flat[1::2]
         self._blocks = view[8 + 12 * blocks :]
-        self._block = lru_cache(maxsize=256)(self._unpack)
+        self._block = lru_cache(maxsize=CACHED)(self._unpack)
 
     def lookup(self, key: int) -> Stored | None:
         at = bisect_right(self._first, key) - 1
         return self._block(at).get(key) if at >= 0 else None
 
-    def __iter__(self) -> Any:
+    def __iter__(self) -> Iterator[Stored]:
         """Every stored state, in key order."""
         for at in range(len(self._first)):
-            yield from self._unpack(at).values()
+            yield from self._unpack(at)
 
-    def _unpack(self, at: int) -> dict[int, Stored]:
+    def _unpack(self, at: int) -> Block:
         end = self._offset[at + 1] if at + 1 < len(self._offset) else len(self._blocks)
         count = min(BLOCK, self.states - at * BLOCK)
-        return unpack(self._first[at], count, self._blocks[self._offset[at] : end])
+        return Block(self._first[at], count, self._blocks[self._offset[at] : end])
 
 
 def pack(states: Sequence[Stored]) -> bytes:
@@ -77,32 +118,6 @@ def pack(states: Sequence[Stored]) -> bytes:
             mix += bytes((move, weight))
         values += state.values
     return zlib.compress(bytes(keys + moves + played + mix + values), 9)
-
-
-def unpack(first: int, count: int, packed: memoryview | bytes) -> dict[int, Stored]:
-    """The states of a block by key."""
-    data = zlib.decompress(packed)
-    keys, at, key = [], 0, first
-    for _ in range(count):
-        shift = difference = 0
-        while data[at] & 128:
-            difference |= (data[at] & 127) << shift
-            shift += 7
-            at += 1
-        key += difference | data[at] << shift
-        at += 1
-        keys.append(key)
-    moves = data[at : at + count]
-    played = data[at + count : at + 2 * count]
-    pairs = at + 2 * count
-    values = pairs + 2 * sum(played)
-    states = {}
-    for number, key in enumerate(keys):
-        mix = [(data[pairs + 2 * j], data[pairs + 2 * j + 1]) for j in range(played[number])]
-        states[key] = Stored(key, moves[number], mix, data[values : values + moves[number]])
-        pairs += 2 * played[number]
-        values += moves[number]
-    return states
 
 
 def payload_of(states: Iterable[Stored]) -> bytes:
