@@ -19,7 +19,7 @@ from duels.core.game import Chance, Decide, Event, Outcome, Over, Pick
 from duels.games import load
 from duels.games.cipher_siege import CipherSiege, State
 from duels.solve import catalogue, compiled, tables
-from duels.solve.cipher_siege import EXPLOITABLE, CipherSiegeSolution
+from duels.solve.cipher_siege import CERTIFIED, EXPLOITABLE, CipherSiegeSolution
 from duels.solve.compiled import np
 from duels.solve.siege import codes, mccfr
 from duels.solve.siege.knowledge import Memory, in_turn_order, moves_of
@@ -219,7 +219,7 @@ def test_training_agrees_with_the_exact_solution(number: int) -> None:
         assert 0 <= gain < 5e-4
     # The figure of the progress bar falls, and twice it is above what is left to gain.
     regrets = []
-    for _, stage, played in (trained(number, 300), (exact, run, mine)):
+    for _, stage, played in (trained(number, 20), (exact, run, mine)):
         left = sum(exact.value(played, seat, True) for seat in (0, 1)) - 1
         regrets.append(stage.regret())
         assert 2 * regrets[-1] > left
@@ -229,7 +229,7 @@ def test_training_agrees_with_the_exact_solution(number: int) -> None:
 @needs_numba
 @pytest.mark.parametrize("seat", [0, 1])
 def test_the_responder_finds_the_exact_best_response(seat: int) -> None:
-    exact, run, mine = trained(0, 300)
+    exact, run, mine = trained(0, 10)
     best, own = exact.value(mine, seat, True), exact.value(mine, seat, False)
     assert best - own > 0.01  # there is something to find
     responder = Responder(seat, run.tables, run.store, 18)
@@ -244,9 +244,9 @@ def test_the_responder_finds_the_exact_best_response(seat: int) -> None:
 @needs_numba
 def test_training_repeats_and_resumes(tmp_path: Path) -> None:
     game = siege()
-    whole = rebuild(game, quiet, str(tmp_path / "whole"), iterations=4000, seed=7)
-    rebuild(game, quiet, str(tmp_path / "parts"), iterations=1500, seed=7)
-    parts = rebuild(game, quiet, str(tmp_path / "parts"), iterations=4000, seed=7)
+    whole = rebuild(game, quiet, str(tmp_path / "whole"), iterations=4000, seed=7, measure=0)
+    rebuild(game, quiet, str(tmp_path / "parts"), iterations=1500, seed=7, measure=0)
+    parts = rebuild(game, quiet, str(tmp_path / "parts"), iterations=4000, seed=7, measure=0)
     assert (tmp_path / "whole").read_bytes() == (tmp_path / "parts").read_bytes()
     one, two = (tmp_path / f"{name}.training" for name in ("whole", "parts"))
     with np.load(one) as a, np.load(two) as b:
@@ -255,17 +255,19 @@ def test_training_repeats_and_resumes(tmp_path: Path) -> None:
     table = tables.load(str(tmp_path / "whole"), game, KIND)
     assert len(list(Strategy(table.payload))) == table.facts["states"] > 300
     with pytest.raises(Unsolved, match="other rules or another seed"):
-        rebuild(game, quiet, str(tmp_path / "parts"), iterations=4000, seed=8)
+        rebuild(game, quiet, str(tmp_path / "parts"), iterations=4000, seed=8, measure=0)
     one.write_bytes(b"nothing of the kind")
     with pytest.raises(Unsolved, match="cannot be read"):
-        rebuild(game, quiet, str(tmp_path / "whole"), iterations=4000, seed=7)
+        rebuild(game, quiet, str(tmp_path / "whole"), iterations=4000, seed=7, measure=0)
 
 
 @needs_numba
 def test_progress_tells_iterations_and_a_falling_regret(tmp_path: Path) -> None:
     told: list[tuple[float, str]] = []
     game = siege(**SMALL)
-    rebuild(game, lambda *said: told.append(said), str(tmp_path / "table"), iterations=30_000)
+    path = str(tmp_path / "table")
+    facts = rebuild(game, lambda *said: told.append(said), path, iterations=30_000, measure=0)
+    assert EXPLOITABLE not in facts, "no responder measured it"
     parts = [part for part, _ in told]
     assert parts == sorted(parts)
     assert parts[-1] == 1
@@ -277,7 +279,7 @@ def test_a_handicap_serves_whoever_begins(tmp_path: Path, monkeypatch: pytest.Mo
     """The table of 7/6 with Player 2 to begin is that of 6/7 with Player 1 to begin."""
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
     game = siege(**{**SMALL, "integrity": "7/6"}, first=1)
-    facts = rebuild(game, quiet, iterations=20_000)
+    facts = rebuild(game, quiet, iterations=20_000, measure=0)
     assert facts["table"] == tables.cached_path(in_turn_order(game))
     first = CipherSiegeSolution(in_turn_order(game)).start_value()
     assert CipherSiegeSolution(game).start_value() == pytest.approx(1 - float(first))
@@ -286,10 +288,9 @@ def test_a_handicap_serves_whoever_begins(tmp_path: Path, monkeypatch: pytest.Mo
 
 
 @needs_numba
-def test_the_command_trains_and_goes_on(tmp_path: Path) -> None:
-    """The first part of the training is done here, as a second process would compile for long."""
+def test_the_command_trains_goes_on_and_measures(tmp_path: Path) -> None:
     out = tmp_path / "siege.duels"
-    begun = rebuild(siege(**SMALL), quiet, str(out), minutes=0.02)["iterations"]
+    begun = rebuild(siege(**SMALL), quiet, str(out), minutes=0.02, measure=0)["iterations"]
     command = [sys.executable, "-m", "duels", "solve", "cipher-siege", "--minutes", "0.02"]
     for name, value in SMALL.items():
         command += ["--set", f"{name}={value}"]
@@ -303,7 +304,9 @@ def test_the_command_trains_and_goes_on(tmp_path: Path) -> None:
     assert 0 < begun < int(facts["iterations"])
     table = tables.load(str(out), siege(**SMALL), KIND)
     assert table.facts["iterations"] == int(facts["iterations"])
-    assert EXPLOITABLE not in table.facts, "no responder measured it"
+    # It ends by measuring: what a best response gains lies between the two.
+    assert 0 <= table.facts[EXPLOITABLE] <= table.facts[CERTIFIED] < 0.1
+    assert all(low <= high for low, high in table.facts["best response"])
 
 
 # What cannot be had is said in a line

@@ -146,9 +146,7 @@ def coarse_of(key: Any, tb: Tables) -> Any:
 
 
 @compiled
-def stored_values(
-    keys: Array, where: Array, tb: Tables, sf: Store, sc: Store, out: Array
-) -> None:
+def stored_values(keys: Array, where: Array, tb: Tables, sf: Store, sc: Store, out: Array) -> None:
     """Values of the moves at stored states: state i fills out[where[i] : where[i + 1]].
 
     The fine mean is shrunk towards the coarse one, and is the coarse one where games never came;

@@ -13,7 +13,6 @@ from duels.solve.siege.strategy import SCALE, Stored
 from duels.solve.siege.train import FINE_PLIES, Trainer
 
 DROP = 0.01  # moves played less often than this are noise of the averaging
-LEAST = 0.5  # states with less weight than this, in units of the last iteration, are left out
 MOST = 520_000  # states of a table, those of most weight: about 10 MB
 RESOLUTION = 255
 
@@ -26,9 +25,7 @@ def weights_of(keys: Array, where: Array, tb: Tables, st: Store, out: Array) -> 
 
 
 @compiled
-def coded_mixes(
-    keys: Array, where: Array, tb: Tables, st: Store, at: Array, coded: Array
-) -> None:
+def coded_mixes(keys: Array, where: Array, tb: Tables, st: Store, at: Array, coded: Array) -> None:
     """The mix of each state in bytes: state i fills coded[at[i] : at[i + 1]]."""
     for i in range(keys.shape[0]):
         n = moves_at(keys[i], tb)
@@ -50,10 +47,8 @@ def collect(run: Trainer, most: int = MOST) -> list[Stored]:
     used = used[np.argsort(st.keys[used])]
     weight = np.zeros(len(used))
     weights_of(st.keys[used], st.where[used], run.tables, st, weight)
-    enough = max(LEAST * run.iterations * 1e-6, 1e-30)
-    if len(used) > most:
-        enough = max(enough, float(np.partition(weight, -most)[-most]))
-    used = used[weight >= enough]
+    enough = float(np.partition(weight, -most)[-most]) if len(used) > most else 0.0
+    used = used[(weight > 0.0) & (weight >= enough)]
     keys, where = st.keys[used], st.where[used]
     at = np.zeros(len(keys) + 1, dtype=np.int64)
     coded = np.zeros(int(st.used[1]), dtype=np.uint8)
