@@ -27,14 +27,17 @@ from duels.solve.estimate import Estimate, error_of, proportion_error
 from duels.solve.siege.knowledge import Counts, Memory, cards, hands, in_turn_order, unseen_bucket
 from duels.solve.siege.places import Codes, Info
 from duels.solve.siege.playouts import Player, Spot
-from duels.solve.siege.strategy import KIND, SCALE, UNKNOWN, Stored, Strategy
+from duels.solve.siege.strategy import (
+    CERTIFIED,
+    EXPLOITABLE,
+    KIND,
+    SCALE,
+    UNKNOWN,
+    Stored,
+    Strategy,
+)
 from duels.solve.solution import Assessment, Progress, Solution, Unsolved, Value, score
 
-# The fact of a table that says what a best responder gained, both seats together. Tables trained
-# before it had this name carried a guess called "bound", which is not read.
-EXPLOITABLE = "exploitable by at least"
-# And the one that says what no player can gain: `tools/siege.py bounds`, both seats together.
-CERTIFIED = "exploitable by at most"
 PLAYOUTS = 4000  # behind a stored value, at most
 # What is stored for the first choice of a game, under a fine key later, and under a coarse key; and
 # how far such values are off besides, since few play-outs are behind some and no key tells how the

@@ -19,7 +19,7 @@ from duels.core.game import Chance, Decide, Event, Outcome, Over, Pick
 from duels.games import load
 from duels.games.cipher_siege import CipherSiege, State
 from duels.solve import catalogue, compiled, tables
-from duels.solve.cipher_siege import CERTIFIED, EXPLOITABLE, CipherSiegeSolution
+from duels.solve.cipher_siege import CipherSiegeSolution
 from duels.solve.compiled import np
 from duels.solve.siege import codes, mccfr
 from duels.solve.siege.knowledge import Memory, in_turn_order, moves_of
@@ -27,7 +27,7 @@ from duels.solve.siege.learned_responder import Responder
 from duels.solve.siege.places import Codes, Info
 from duels.solve.siege.rebuild import rebuild
 from duels.solve.siege.small_exact import Exact
-from duels.solve.siege.strategy import KIND, Strategy
+from duels.solve.siege.strategy import CERTIFIED, EXPLOITABLE, KIND, Strategy
 from duels.solve.siege.train import FINE_PLIES, Trainer
 from duels.solve.solution import Unsolved
 
@@ -262,7 +262,11 @@ def test_training_repeats_and_resumes(tmp_path: Path) -> None:
 
 
 @needs_numba
-def test_progress_tells_iterations_and_a_falling_regret(tmp_path: Path) -> None:
+def test_progress_tells_iterations_and_what_a_response_gains(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("duels.solve.siege.rebuild.MEASURE_EVERY", 0.0)
+    monkeypatch.setattr("duels.solve.siege.rebuild.LEARN", 20_000)
     told: list[tuple[float, str]] = []
     game = siege(**SMALL)
     path = str(tmp_path / "table")
@@ -271,7 +275,10 @@ def test_progress_tells_iterations_and_a_falling_regret(tmp_path: Path) -> None:
     parts = [part for part, _ in told]
     assert parts == sorted(parts)
     assert parts[-1] == 1
-    assert "30,000 iterations, average regret 0.0" in told[-1][1]
+    assert told[-1][1] == "30,000 iterations, not measured"
+    gains = [float(text.rsplit(" ", 1)[1]) for _, text in told if "exploitable" in text]
+    assert gains
+    assert all(0 <= gain < 0.1 for gain in gains)
 
 
 @needs_numba

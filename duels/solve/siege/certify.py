@@ -11,6 +11,7 @@ from duels.games.cipher_siege import CipherSiege
 from duels.solve.siege.codes import Store, Tables
 from duels.solve.siege.learned_responder import Responder
 from duels.solve.siege.public_bounds import PublicResponder, close_in
+from duels.solve.siege.strategy import CERTIFIED, EXPLOITABLE
 
 STEP = 100_000  # games between two looks at the clock
 LEARNING = 0.5  # the share of the time for the learned responder
@@ -27,13 +28,13 @@ class Certificate(NamedTuple):
     def facts(self) -> dict[str, Any]:
         """For the table: both seats together, rounded to the safe side, and each seat.
 
-        >>> Certificate((0.7, 0.3011), (0.71, 0.31)).facts()["exploitable by at least"]
+        >>> Certificate((0.7, 0.3011), (0.71, 0.31)).facts()[EXPLOITABLE]
         0.001
         """
         low, high = sum(self.lower) - 1, sum(self.upper) - 1
         return {
-            "exploitable by at least": max(0.0, floor(low * 1e4 + 1e-6) / 1e4),
-            "exploitable by at most": ceil(high * 1e4 - 1e-6) / 1e4,
+            EXPLOITABLE: max(0.0, floor(low * 1e4 + 1e-6) / 1e4),
+            CERTIFIED: ceil(high * 1e4 - 1e-6) / 1e4,
             "best response": [
                 [round(low, 4), round(high, 4)]
                 for low, high in zip(self.lower, self.upper, strict=True)

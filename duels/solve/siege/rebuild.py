@@ -13,8 +13,9 @@ from duels.solve.siege.certify import certify
 from duels.solve.siege.codes import check_size
 from duels.solve.siege.evaluate import Evaluator
 from duels.solve.siege.knowledge import in_turn_order
+from duels.solve.siege.learned_responder import Responder
 from duels.solve.siege.publish import collect, first_player, frozen, valued
-from duels.solve.siege.strategy import KIND, payload_of
+from duels.solve.siege.strategy import CERTIFIED, EXPLOITABLE, KIND, payload_of
 from duels.solve.siege.train import FINE_PLIES, Trainer, train_until
 from duels.solve.solution import Progress
 
@@ -23,25 +24,43 @@ MINUTES = 10.0
 ITERATIONS_PER_GAME = 2
 MOST_GAMES = 2_000_000
 TRAINING, VALUING, MEASURING = 0.6, 0.75, 0.98  # parts of the progress bar
-REGRET_EVERY = 5.0  # seconds; it walks through all that was learned
+MEASURE_EVERY = 60.0  # seconds between two looks at how far it can be exploited
+LEARN = 200_000  # games for that, for each seat: some seconds
 MEASURE = 0.2  # of the minutes for each seat's bounds, but at least so many seconds:
 LEAST_SECONDS = 5.0
 
 
 class Teller:
-    """What the progress bar says: how far the training is, and the regret, now and then."""
+    """What the progress bar says: how far the training is, and what a learned response gains.
+
+    Two responders go on learning beside the training, against the average strategy as it stands.
+    They change nothing in it.
+    """
 
     def __init__(self, run: Trainer, progress: Progress) -> None:
         self._run, self._progress = run, progress
-        self._regret, self._due = "", 0.0
+        self._gain, self._due = "", time.monotonic() + MEASURE_EVERY
+        self._responders: list[Responder] = []
 
     def __call__(self, part: float) -> None:
-        now = time.monotonic()
-        if self._run.iterations and now >= self._due:
-            self._regret = f", average regret {self._run.regret():.4f}"
-            self._due = now + REGRET_EVERY
-        what = f"{self._run.iterations:,} iterations{self._regret}"
-        self._progress(TRAINING * min(1.0, part), what)
+        if time.monotonic() >= self._due:
+            self._gain = f", exploitable by at least {self._exploit():.4f}"
+            self._due = time.monotonic() + MEASURE_EVERY
+        self._progress(
+            TRAINING * min(1.0, part), f"{self._run.iterations:,} iterations{self._gain}"
+        )
+
+    def _exploit(self) -> float:
+        """What the responders score together, less the half-widths of both, over a whole game."""
+        if not self._responders:
+            run = self._run
+            self._responders = [Responder(seat, run.tables, run.store) for seat in (0, 1)]
+        low = -1.0
+        for responder in self._responders:
+            responder.learn(LEARN)
+            found = responder.score(LEARN, self._run.iterations)
+            low += found.mean - found.half
+        return max(0.0, low)
 
 
 def rebuild(
@@ -67,8 +86,7 @@ def rebuild(
     progress(0.0, "starting")
     run = Trainer.load(game, seed, kept) if os.path.exists(kept) else Trainer(game, seed)
     train_until(run, kept, Teller(run, progress), minutes or MINUTES, iterations)
-    regret = run.regret()
-    trained = f"{run.iterations:,} iterations, average regret {regret:.4f}"
+    trained = f"{run.iterations:,} iterations"
 
     states = collect(run)
     evaluator = Evaluator(*frozen(game, states))
@@ -98,9 +116,12 @@ def rebuild(
         "first player": round(first_player(*strategy), 4),
         "iterations": run.iterations,
         "seed": seed,
-        "average regret": round(regret, 4),
+        "average regret": round(run.regret(), 4),
         **bounds,
     }
     written = tables.store(game, payload, KIND, path, facts)
-    progress(1.0, trained)
+    told = (
+        "exploitable by {} to {}".format(*list(bounds.values())[:2]) if bounds else "not measured"
+    )
+    progress(1.0, f"{trained}, {told}")
     return {"table": written, "bytes": len(payload), "training": kept, **facts}

@@ -21,6 +21,9 @@ from itertools import accumulate
 from typing import NamedTuple
 
 KIND = "cipher-siege strategy 1"
+# Facts of a table: what a best responder gained at least, and what none can gain, both seats
+# together (`certify.py`). Tables from before they had these names carried a guess called "bound".
+EXPLOITABLE, CERTIFIED = "exploitable by at least", "exploitable by at most"
 BLOCK = 128
 CACHED = 1024  # blocks, of some 20 kB each
 UNKNOWN = 255
