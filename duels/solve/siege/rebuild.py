@@ -15,7 +15,7 @@ from duels.solve.siege.evaluate import Evaluator
 from duels.solve.siege.knowledge import in_turn_order
 from duels.solve.siege.learned_responder import Responder
 from duels.solve.siege.publish import collect, first_player, frozen, valued
-from duels.solve.siege.strategy import CERTIFIED, EXPLOITABLE, KIND, payload_of
+from duels.solve.siege.strategy import KIND, payload_of
 from duels.solve.siege.train import FINE_PLIES, Trainer, train_until
 from duels.solve.solution import Progress
 
