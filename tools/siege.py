@@ -120,7 +120,7 @@ def bounds(given: argparse.Namespace) -> None:
             print(
                 f"seat {seat + 1}: a best response scores at least {found.lower:.4f}, at most "
                 f"{found.upper:.4f}; {found.seconds:.0f} s, tau {found.tau:.1e}, {found.choices} "
-                f"public histories, {found.leaves} leaves; the plan scored {found.score}",
+                f"public histories, {found.leaves} leaves; a player scored {found.score}",
                 flush=True,
             )
 
@@ -202,14 +202,14 @@ def small(given: argparse.Namespace) -> None:
             f"{exact.value(equilibrium, 0, False):.5f}, within {gap:.1e}",
             flush=True,
         )
-        for iterations in (300, given.iterations):
+        for iterations in (10, given.iterations):
             run = Trainer(game, 3, cap)
             run.run(iterations)
             mine = exact.import_strategy(run.tables, run.store)
             gap = sum(exact.value(mine, seat, True) for seat in (0, 1)) - 1
             print(
                 f"  {iterations} iterations: value {exact.value(mine, 0, False):.5f}, "
-                f"exploitable by {gap:.5f} in both seats, average regret {run.regret():.5f}",
+                f"exploitable by {gap:.5f} in both seats",
                 flush=True,
             )
             for seat in (0, 1):
@@ -249,7 +249,7 @@ def repeat(given: argparse.Namespace) -> None:
             (two, given.iterations),
         ):
             note(f"training up to {iterations} iterations")
-            rebuild(CipherSiege(), lambda part, what: None, path, None, iterations, 7)
+            rebuild(CipherSiege(), lambda part, what: None, path, None, iterations, 7, 0)
         for kind in ("", ".training"):
             same = Path(one + kind).read_bytes() == Path(two + kind).read_bytes()
             print(f"{kind or 'table'}: {'the same bytes' if same else 'DIFFERENT'}")
@@ -259,13 +259,6 @@ def states(given: argparse.Namespace) -> None:
     table, strategy = open_shipped()
     valued = sum(any(value != UNKNOWN for value in state.values) for state in strategy)
     print(f"{strategy.states} states, {valued} with values; {len(table.payload)} bytes")
-
-
-def falls(given: argparse.Namespace) -> None:
-    run = Trainer(CipherSiege())
-    while run.iterations < given.iterations:
-        run.run(max(1000, run.iterations))
-        print(f"{run.iterations} iterations: average regret {run.regret():.4f}", flush=True)
 
 
 def main() -> None:
@@ -293,11 +286,10 @@ def main() -> None:
         made.add_argument("--table", metavar="FILE", help="default: the one that ships")
         which = "that leaks" if name == "leak" else "that responds"
         made.add_argument("--seat", type=int, choices=(1, 2), help=f"{which}; default both")
-    command(small, iterations=1_000_000, learn=300_000, games=1_000_000)
+    command(small, iterations=300_000, learn=300_000, games=1_000_000)
     command(head, games=1_000_000, search_games=20_000, budget=2000)
     command(repeat, iterations=30_000)
     command(states)
-    command(falls, iterations=1_000_000)
     given = parser.parse_args()
     given.run(given)
 

@@ -14,7 +14,7 @@ from duels.solve.siege.leaks import copied, plant
 from duels.solve.siege.learned import nothing_learned
 from duels.solve.siege.learned_responder import Responder
 from duels.solve.siege.public_bounds import PublicResponder, close_in
-from duels.solve.siege.public_search import BEST, ITSELF
+from duels.solve.siege.public_search import BEST, CEILING, ITSELF
 from duels.solve.siege.small_exact import Exact
 from duels.solve.siege.train import Trainer
 
@@ -86,6 +86,16 @@ def test_stopped_early_the_bounds_hold_and_close_in(number: int, seat: int, mode
     gaps = [found.upper - found.lower for found in passes]
     assert gaps[-1] == pytest.approx(0, abs=1e-12)
     assert number != 3 or gaps[0] > 0.001, "there is something to search"
+
+
+@pytest.mark.parametrize("seat", [0, 1])
+@pytest.mark.parametrize("number", range(len(CAPPED)))
+def test_the_upper_bound_alone_holds_and_ends_at_the_truth(number: int, seat: int) -> None:
+    truth = exact_value(number, half_trained(number)[1].store, seat, True)
+    asked = responder(number, seat)
+    uppers = [asked.search(tau, CEILING).upper for tau in (1e-1, 1e-2, 1e-3, 0.0)]
+    assert min(uppers) >= truth - 1e-12
+    assert uppers[-1] == pytest.approx(truth, abs=1e-9)
 
 
 @pytest.mark.parametrize("seat", [0, 1])

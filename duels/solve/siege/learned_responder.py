@@ -18,7 +18,6 @@ from typing import Any, NamedTuple
 from duels.solve.compiled import Array, compiled, np
 from duels.solve.siege.codes import (
     PLIES,
-    VALUES,
     Store,
     Tables,
     find_or_add,
@@ -28,13 +27,12 @@ from duels.solve.siege.codes import (
 from duels.solve.siege.learned import CAUTION, DETAIL, estimates, learned_key, most_hopeful, safest
 from duels.solve.siege.mccfr import (
     CI_O,
-    DECK,
-    DISC,
     HAND_M,
     PLY,
     choose,
     deal,
     draw,
+    draw_on,
     new_scratch,
     new_states,
     play,
@@ -68,32 +66,6 @@ def new_trail(tables: Tables) -> Trail:
 
 
 @compiled
-def winning(s: Array, tb: Tables) -> Any:
-    """The cards of the deck with which the mover wins; an empty deck is first refilled."""
-    if s[DECK] == 0:
-        s[DECK] = s[DISC]
-        s[DISC] = 0
-    count = 0
-    for v in range(tb.const[VALUES]):
-        if tb.digit[s[DECK], v] > 0 and tb.best[s[HAND_M] + tb.radix[v]] >= s[CI_O]:
-            count += tb.digit[s[DECK], v]
-    return count
-
-
-@compiled
-def draw_another(s: Array, wins: int, tb: Tables, rng: Array) -> None:
-    """The mover draws a card with which it does not win; there is one."""
-    left = int(uniform(rng) * (tb.size[s[DECK]] - wins))
-    for v in range(tb.const[VALUES]):
-        if tb.best[s[HAND_M] + tb.radix[v]] < s[CI_O]:
-            left -= tb.digit[s[DECK], v]
-            if left < 0:
-                s[DECK] -= tb.radix[v]
-                s[HAND_M] += tb.radix[v]
-                return
-
-
-@compiled
 def learn(
     games: int, me: int, tb: Tables, st: Store, ln: Store, tr: Trail, states: Array, scratch: Array,
     rng: Array,
@@ -109,22 +81,15 @@ def learn(
         won = 0.0
         while s[PLY] < tb.const[PLIES]:
             mine = (s[PLY] & 1) == me
-            wins = winning(s, tb)
-            chance = 0.0
-            if s[DECK] > 0:
-                chance = wins / tb.size[s[DECK]]
-            elif s[HAND_M] == 0:
-                turn_over(s)
-                continue
-            elif tb.best[s[HAND_M]] >= s[CI_O]:
-                chance = 1.0
+            chance = draw_on(s, tb, rng)
             if mine:
                 won += left * chance
             left *= 1.0 - chance
             if left <= 0.0:
                 break
-            if s[DECK] > 0:
-                draw_another(s, wins, tb, rng)
+            if s[HAND_M] == 0:
+                turn_over(s)
+                continue
             if not mine:
                 play(s, choose(s, 1, tb, st, tmp, rng), tb, rng)
                 continue

@@ -62,7 +62,8 @@ from duels.solve.siege.public_tree import (
 )
 
 NEVER = 1e300  # a `tau` that searches no further
-BEST, ITSELF = 0, 1  # the responder takes the best move, or follows the strategy
+# The responder takes the best move, or follows the strategy, or only its upper bound matters.
+BEST, ITSELF, CEILING = range(3)
 
 
 @compiled
@@ -392,7 +393,7 @@ def choose_best(
             done[act, h - low] = False
         try_act(level, act, m, NEVER, mode, tb, st, geo, wk, ln, plan)
     for side in (UPPER, LOWER):
-        while tau < NEVER:
+        while tau < NEVER and not (side == LOWER and mode == CEILING):
             total = 0.0
             for h in range(low, high):
                 if drawn[h] > 0.0:
