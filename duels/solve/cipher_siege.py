@@ -24,7 +24,15 @@ from duels.core.player import View
 from duels.games.cipher_siege import CipherSiege, Seen, actions, attack_value
 from duels.solve import tables
 from duels.solve.estimate import Estimate, error_of, proportion_error
-from duels.solve.siege.knowledge import Counts, Memory, cards, hands, in_turn_order, unseen_bucket
+from duels.solve.siege.knowledge import (
+    CHOSEN,
+    Counts,
+    Memory,
+    cards,
+    hands,
+    in_turn_order,
+    unseen_bucket,
+)
 from duels.solve.siege.places import Codes, Info
 from duels.solve.siege.playouts import Player, Spot
 from duels.solve.siege.strategy import (
@@ -69,7 +77,7 @@ class CipherSiegeSolution(Solution):
     def __init__(self, game: AnyGame, progress: Progress | None = None) -> None:
         super().__init__(game)
         if self.game.swap != "random":
-            raise Unsolved("cipher-siege with swap=chosen is not solved")
+            raise Unsolved(f"cipher-siege with swap=chosen is not solved: {CHOSEN}")
         table = tables.find_table(in_turn_order(self.game), KIND)
         if table is None:
             raise Unsolved(

@@ -277,8 +277,8 @@ def test_progress_tells_iterations_and_what_a_response_gains(
     assert parts[-1] == 1
     assert told[-1][1] == "30,000 iterations, not measured"
     gains = [float(text.rsplit(" ", 1)[1]) for _, text in told if "exploitable" in text]
-    assert gains
-    assert all(0 <= gain < 0.1 for gain in gains)
+    assert gains[0] > 0.1, "nothing is learned yet"
+    assert 0 <= gains[-1] < 0.05
 
 
 @needs_numba

@@ -38,7 +38,7 @@ def half_trained(number: int) -> tuple[Exact, Trainer]:
     options, cap = CAPPED[number]
     game = CipherSiege(**options)
     run = Trainer(game, 3, cap)
-    run.run(10)
+    run.run(300)
     return Exact(game, cap), run
 
 

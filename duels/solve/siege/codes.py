@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from duels.games.cipher_siege import CipherSiege, attack_value
 from duels.solve.compiled import Array, compiled, np
-from duels.solve.siege.knowledge import unseen_bucket
+from duels.solve.siege.knowledge import CHOSEN, unseen_bucket
 from duels.solve.solution import Unsolved
 
 ATTACK, DEFEND, SWAP = 0, 1, 2
@@ -26,7 +26,7 @@ VALUES, DEALT, FIRST_CI, SECOND_CI, FULL, FINE, CODES, CI_BASE, PLIES, TAGS = ra
 def check_size(game: CipherSiege) -> None:
     """Refuse before any work what the kernels cannot hold."""
     if game.swap != "random":
-        raise Unsolved("no strategy can be trained for swap=chosen; only for swap=random")
+        raise Unsolved(f"no strategy can be trained for swap=chosen: {CHOSEN}")
     if max(game.integrity) > 63:
         raise Unsolved(f"no strategy can be trained for CI above 63; got {max(game.integrity)}")
     if game.limit > 6:

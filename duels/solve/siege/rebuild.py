@@ -21,8 +21,8 @@ from duels.solve.solution import Progress
 
 MINUTES = 10.0
 # Valuing the moves takes about a third of the time that the training behind it took.
-ITERATIONS_PER_GAME = 2
-MOST_GAMES = 2_000_000
+ITERATIONS_PER_GAME = 4
+MOST_GAMES = 1_000_000
 TRAINING, VALUING, MEASURING = 0.6, 0.75, 0.98  # parts of the progress bar
 MEASURE_EVERY = 60.0  # seconds between two looks at how far it can be exploited
 LEARN = 200_000  # games for that, for each seat: some seconds
