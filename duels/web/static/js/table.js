@@ -31,7 +31,7 @@ const UNTOUCHED = { how: () => '', picked: () => false, click: () => {} };
 export function Table(setting) {
   const below = setting.you ?? 1;
   const above = /** @type {Seat} */ (3 - below);
-  const between = setting.parts.filter(isBetween);
+  const between = [...setting.parts.filter(isBetween), ...lastTurnedUp(setting)];
   return html`<div class="table" data-mood=${setting.mood || undefined}>
     <${Side} seat=${above} ...${setting} where="above" />
     <div class="between">
@@ -39,6 +39,18 @@ export function Table(setting) {
     </div>
     <${Side} seat=${below} ...${setting} where="below" />
   </div>`;
+}
+
+/**
+ * At the end nothing is to be sealed any more; the choices that decided it stay in sight.
+ * @param {Setting} setting
+ * @returns {Part[]}
+ */
+function lastTurnedUp({ parts, faces }) {
+  if (!faces['1'] || parts.some((part) => part.type === 'sealed')) return [];
+  return [1, 2].map((owner) => /** @type {Part} */ ({
+    type: 'sealed', id: `sealed-${owner}-1`, label: 'Choice', placed: false, owner,
+  }));
 }
 
 /** @param {Part} part */
