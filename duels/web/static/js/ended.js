@@ -2,7 +2,7 @@
 
 import { html, useEffect, useState } from './lib.js';
 import { go } from './router.js';
-import { Trouble } from './widgets.js';
+import { Trouble, seatName } from './widgets.js';
 
 /** @typedef {import('./room-state.js').Room} Room */
 /** @typedef {import('./protocol.js').Match} Match */
@@ -21,7 +21,7 @@ export function Ended({ room, match, line }) {
     if (!answer.ok) setTrouble(answer.reason ?? '');
   };
   const other = match.you && room.wishRematch.some((seat) => seat !== match.you);
-  const name = match.you && match.seats[2 - match.you]?.name;
+  const name = match.you && seatName(match, /** @type {1 | 2} */ (3 - match.you));
   return html`<section class=${`ended ${verdict(match.you, result)}`} aria-label="Result">
     <h2 role="status">${headline(match, result)}</h2>
     <p>${result?.reason ?? ''}</p>
@@ -46,5 +46,5 @@ function verdict(you, result) {
 function headline(match, result) {
   if (!result || result.winner === null) return 'Nobody has won';
   if (match.you) return result.winner === match.you ? 'You have won' : 'You have lost';
-  return `${match.seats[result.winner - 1]?.name ?? `Player ${result.winner}`} has won`;
+  return `${seatName(match, result.winner)} has won`;
 }

@@ -2,7 +2,7 @@
 
 import { html, useEffect, useState } from './lib.js';
 import { get } from './api.js';
-import { Trouble, outcome, useAsked, when } from './widgets.js';
+import { Trouble, outcome, seatName, useAsked, when } from './widgets.js';
 
 /** @typedef {import('./protocol.js').Match} Match */
 
@@ -22,7 +22,7 @@ export function HistoryPage() {
     ${matches.length ? html`<div class="wide" role="region" aria-label="Matches" tabindex="0"><table>
       <thead><tr><th scope="col">Game</th><th scope="col">Against</th><th scope="col">Result</th><th scope="col">When</th><th scope="col">Replay</th></tr></thead>
       <tbody>${matches.map((match) => html`<tr key=${match.id}>
-        <td>${match.game.title}</td><td>${match.seats.find((seat) => seat && !seat.you)?.name ?? '–'}</td>
+        <td>${match.game.title}</td><td>${match.you ? seatName(match, /** @type {1 | 2} */ (3 - match.you)) : ''}</td>
         <td>${outcome(match)}</td><td>${match.ended ? when(match.ended) : ''}</td>
         <td><a href=${`/match/${match.id}/replay`} aria-label=${`Replay of ${match.game.title}, ${match.ended ? when(match.ended) : ''}`}>replay</a></td></tr>`)}</tbody>
     </table></div>` : null}

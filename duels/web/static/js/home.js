@@ -6,7 +6,7 @@ import { Create } from './create.js';
 import { go } from './router.js';
 import { keep, kept, newId } from './store.js';
 import { themeOf, themes } from './themes.js';
-import { Dialog, Trouble, useAsked } from './widgets.js';
+import { Dialog, Trouble, seatName, useAsked } from './widgets.js';
 import { timeWords } from './invite.js';
 
 /** @typedef {import('./protocol.js').Game} Game */
@@ -69,8 +69,8 @@ export function HomePage() {
 
 /** @param {Match} match */
 function against(match) {
-  const others = match.seats.filter((seat) => seat && !seat.you);
-  return others.length ? `against ${others.map((seat) => seat?.name).join(' and ')}` : 'nobody has joined yet';
+  const others = match.seats.flatMap((seat) => (seat && !seat.you ? [seatName(match, seat.player)] : []));
+  return others.length ? `against ${others.join(' and ')}` : 'nobody has joined yet';
 }
 
 /** @param {Match} match */

@@ -63,9 +63,9 @@ export class Line {
     if (frame.type === 'welcome') {
       this.welcomed = true;
       this.delay = SHORTEST;
+      for (const wish of this.wishes.values()) this.socket?.send(wish.text);
       this.hooks.frame(frame);
       this.hooks.state('live', '');
-      for (const wish of this.wishes.values()) this.socket?.send(wish.text);
       return;
     }
     if (frame.type === 'refusal') {

@@ -8,7 +8,7 @@ import { turnedUp } from './room-state.js';
 import { kept } from './store.js';
 import { Table } from './table.js';
 import { dress, themeOf, themes } from './themes.js';
-import { Copy, Lines, Trouble, outcome, useAsked } from './widgets.js';
+import { Copy, Lines, Trouble, outcome, seatName, useAsked } from './widgets.js';
 
 /** @typedef {import('./protocol.js').Match} Match */
 /** @typedef {import('./protocol.js').Analysis} Analysis */
@@ -55,7 +55,7 @@ function Replay({ match, steps, theme, analysis, why }) {
     return () => removeEventListener('keydown', press);
   }, [last]);
   const step = steps[moment];
-  const nameOf = (/** @type {Seat} */ seat) => match.seats[seat - 1]?.name ?? `Player ${seat}`;
+  const nameOf = (/** @type {Seat} */ seat) => seatName(match, seat);
   const events = steps.slice(1, moment + 1).flatMap((one) => (one.event ? [one.event] : []));
   // What was played next, and what would have been better: marked on the table it was played from.
   const next = analysis?.moves.filter((move) => move.entry - 1 === moment) ?? [];
@@ -66,12 +66,12 @@ function Replay({ match, steps, theme, analysis, why }) {
       <${Table} parts=${step.table} you=${match.you} toMove=${step.to_move} nameOf=${nameOf} faces=${turnedUp(events)}
         touch=${marker(next)} fresh=${false} moment=${moment} />
       <div class="steps">
-        <button type="button" aria-label="To the start" onClick=${() => to(0)}>⏮</button>
+        <button type="button" aria-label="To the start" onClick=${() => to(0)}>|◀</button>
         <button type="button" aria-label="One back" onClick=${() => to(moment - 1)}>◀</button>
         <input type="range" min="0" max=${last} value=${moment} aria-label="Step of the match" aria-valuetext=${`step ${moment} of ${last}`}
           onInput=${(/** @type {Event} */ event) => to(Number(/** @type {HTMLInputElement} */ (event.target).value))} />
         <button type="button" aria-label="One on" onClick=${() => to(moment + 1)}>▶</button>
-        <button type="button" aria-label="To the end" onClick=${() => to(last)}>⏭</button>
+        <button type="button" aria-label="To the end" onClick=${() => to(last)}>▶|</button>
       </div>
       <p class="step-count">${moment} of ${last}${step.undone ? ', taken back later' : ''}</p>
       <div class="log step-lines" role="status"><${Lines} lines=${step.lines} /></div>

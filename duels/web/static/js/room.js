@@ -13,7 +13,7 @@ import { play } from './sound.js';
 import { kept, keep, randomHex } from './store.js';
 import { Table } from './table.js';
 import { dress, mood, themeOf, themes } from './themes.js';
-import { Dialog, Lines, Trouble, useAsked } from './widgets.js';
+import { Dialog, Lines, Trouble, seatName, useAsked } from './widgets.js';
 
 /** @typedef {import('./room-state.js').Room} Room */
 /** @typedef {import('./wire.js').Seat} Seat */
@@ -99,7 +99,7 @@ function Playing({ room, match, line, onMatch }) {
   const theme = useMemo(() => themeOf(dressed.data ?? {}, match.game.slug), [dressed.data, match.game.slug]);
   useEffect(() => { if (theme.styled) dress(match.game.slug); }, [theme.styled]);
   useEffect(() => { setChoosing(NOTHING); setNote(''); }, [room.moment, view?.choice === null]);
-  const nameOf = (/** @type {Seat} */ seat) => match.seats[seat - 1]?.name ?? `Player ${seat}`;
+  const nameOf = (/** @type {Seat} */ seat) => seatName(match, seat);
   const moment = room.moment;
 
   const wish = async (/** @type {string} */ type, /** @type {Record<string, unknown>} */ fields = {}) => {

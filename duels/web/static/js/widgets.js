@@ -10,7 +10,7 @@ import { html, useEffect, useRef, useState } from './lib.js';
  */
 export function Lines({ lines, all = false }) {
   const shown = lines.filter((line) => line.text.trim() && (all || line.tone !== 'table'));
-  return shown.map((line, n) => html`<p key=${n} class=${line.tone ? `line ${line.tone}` : 'line'}>${line.text.trim()}</p>`);
+  return shown.map((line, n) => html`<p key=${n} class=${line.tone ? `line ${line.tone}` : 'line'}>${line.tone === 'heading' ? line.text.replace(/^[=\-\s]+|[=\-\s]+$/g, '') : line.text.trim()}</p>`);
 }
 
 /**
@@ -66,6 +66,17 @@ export function when(at) {
 }
 
 /**
+ * Who sits somewhere.
+ * @param {import('./protocol.js').Match} match
+ * @param {import('./wire.js').Seat} seat
+ */
+export function seatName(match, seat) {
+  const seated = match.seats[seat - 1];
+  if (!seated) return `Player ${seat}`;
+  return seated.kind === 'computer' ? `Computer (${seated.name})` : seated.name;
+}
+
+/**
  * How a match ended, for whoever reads.
  * @param {import('./protocol.js').Match} match
  */
@@ -74,7 +85,7 @@ export function outcome(match) {
   if (!match.result) return 'running';
   if (match.result.winner === null) return 'nobody won';
   if (match.you) return match.result.winner === match.you ? 'you won' : 'you lost';
-  return `${match.seats[match.result.winner - 1]?.name ?? 'Player'} won`;
+  return `${seatName(match, match.result.winner)} won`;
 }
 
 /** Text that is fetched. @template T @param {() => Promise<T>} ask @param {unknown[]} inputs */
