@@ -1,0 +1,81 @@
+"""Running the server: one process, or several on one port against PostgreSQL."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import socket
+import sys
+
+import uvicorn
+
+from duels.core.errors import DuelsError
+from duels.web.app import make_app, make_hall
+from duels.web.settings import Settings
+
+STOP_WITHIN = 10  # seconds
+
+
+def listen(settings: Settings) -> socket.socket:
+    """The socket that is served; port 0 takes any that is free."""
+    family = socket.AF_INET6 if ":" in settings.host else socket.AF_INET
+    made = socket.socket(family, socket.SOCK_STREAM)
+    made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        made.bind((settings.host, settings.port))
+    except OSError as error:
+        made.close()
+        raise DuelsError(
+            f"cannot listen on {settings.host}:{settings.port}: {error.strerror}"
+        ) from None
+    made.listen(2048)
+    made.set_inheritable(True)
+    return made
+
+
+def address(settings: Settings, listening: socket.socket) -> str:
+    """What to open in a browser."""
+    host = settings.host if settings.host not in ("0.0.0.0", "::") else "127.0.0.1"
+    shown = f"[{host}]" if ":" in host else host
+    return f"http://{shown}:{listening.getsockname()[1]}"
+
+
+class Server(uvicorn.Server):
+    """Tells the clients to come back before it closes their connections."""
+
+    def __init__(self, config: uvicorn.Config, settings: Settings) -> None:
+        super().__init__(config)
+        self.settings = settings
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        hall = self.config.loaded_app_hall  # type: ignore[attr-defined]
+        await hall.close()
+        await super().shutdown(sockets)
+
+
+def server(settings: Settings) -> Server:
+    """A server, not running yet."""
+    hall = make_hall(settings)
+    config = uvicorn.Config(
+        make_app(hall), ws="websockets-sansio", http="httptools", loop="uvloop",
+        ws_max_size=settings.limits.frame, ws_per_message_deflate=False, ws_ping_interval=20.0,
+        ws_ping_timeout=20.0, access_log=False, log_level="warning", server_header=False,
+        timeout_graceful_shutdown=STOP_WITHIN, lifespan="on", backlog=2048,
+    )  # fmt: skip
+    config.loaded_app_hall = hall  # type: ignore[attr-defined]
+    return Server(config, settings)
+
+
+def run(settings: Settings, listening: socket.socket) -> int:
+    """Serve until a signal; 0 if it was stopped in order."""
+    logging.basicConfig(
+        level=logging.INFO, stream=sys.stderr, format="%(asctime)s %(levelname)s %(message)s"
+    )
+    made = server(settings)
+    try:
+        import uvloop
+
+        uvloop.run(made.serve(sockets=[listening]))
+    except ImportError:
+        asyncio.run(made.serve(sockets=[listening]))
+    return 0 if made.started else 1

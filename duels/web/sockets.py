@@ -1,0 +1,232 @@
+"""The WebSocket of a match: who comes, what they say, and that nobody holds up the others."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections import deque
+from contextlib import suppress
+from typing import Any
+from urllib.parse import urlsplit
+
+from starlette.types import Message, Receive, Scope, Send
+
+from duels.core.errors import DuelsError, IllegalMove, MalformedMove
+from duels.web import commands as say
+from duels.web import frames
+from duels.web.hall import Hall
+from duels.web.keys import digest, is_key, is_room_id
+from duels.web.limits import Bucket, Counts
+from duels.web.lobby import place
+from duels.web.room import Room
+
+FOR_GOOD, TOO_LARGE, TOO_SLOW = 1008, 1009, 1013
+GARBAGE = 4.0  # what a frame that makes no sense costs, in frames
+
+
+class Socket:
+    """One connection. Frames wait in a short queue; a reader that is too slow is dropped."""
+
+    __slots__ = (
+        "_bytes",
+        "_closing",
+        "_drain",
+        "_hall",
+        "_queue",
+        "_send",
+        "digest",
+        "known",
+        "seat",
+    )
+
+    def __init__(self, hall: Hall, send: Send) -> None:
+        self._hall, self._send = hall, send
+        self._queue: deque[bytes] = deque()
+        self._bytes = 0
+        self._drain: asyncio.Task[None] | None = None
+        self._closing: int | None = None
+        self.digest: str | None = None
+        self.seat: int | None = None
+        self.known = 0
+
+    def send(self, frame: bytes) -> None:
+        """Soon; nobody waits for it."""
+        if self._closing is not None:
+            return
+        limits = self._hall.settings.limits
+        self._queue.append(frame)
+        self._bytes += len(frame)
+        if len(self._queue) > limits.queue or self._bytes > limits.backlog:
+            self._hall.metrics.dropped += 1
+            self._queue.clear()
+            self._closing = TOO_SLOW
+            if self._drain is not None:
+                self._drain.cancel()
+            self._drain = asyncio.create_task(self._close())
+            return
+        if self._drain is None or self._drain.done():
+            self._drain = asyncio.create_task(self._drain_queue())
+
+    def dismiss(self, frame: bytes, code: int) -> None:
+        """A last frame, then the connection is closed."""
+        self.send(frame)
+        if self._closing is None:
+            self._closing = code
+
+    async def _drain_queue(self) -> None:
+        with suppress(Exception):  # the connection is gone; its reader will notice
+            while self._queue:
+                frame = self._queue.popleft()
+                self._bytes -= len(frame)
+                await self._send({"type": "websocket.send", "text": frame.decode()})
+            if self._closing is not None:
+                await self._close()
+
+    async def _close(self) -> None:
+        with suppress(Exception):
+            await self._send({"type": "websocket.close", "code": self._closing})
+
+    async def finish(self, code: int) -> None:
+        """Send what waits, then close."""
+        if self._closing is None:
+            self._closing = code
+            if self._drain is None or self._drain.done():
+                self._drain = asyncio.create_task(self._drain_queue())
+        if self._drain is not None:
+            with suppress(TimeoutError, asyncio.CancelledError):
+                await asyncio.wait_for(asyncio.shield(self._drain), 2.0)
+
+    @property
+    def closing(self) -> bool:
+        return self._closing is not None
+
+
+class Sockets:
+    """All connections of one process."""
+
+    def __init__(self, hall: Hall) -> None:
+        self.hall, self.settings = hall, hall.settings
+        limits = self.settings.limits
+        self._addresses = Counts(limits.connections_per_address)
+        self._keys = Counts(limits.connections_per_key)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        message = await receive()
+        assert message["type"] == "websocket.connect"
+        address = address_of(scope, self.settings.proxy)
+        metrics = self.hall.metrics
+        full = metrics.connections >= self.settings.limits.connections
+        if not self._origin_fits(scope) or full or not self._addresses.take(address):
+            metrics.limited += 1
+            await send({"type": "websocket.close", "code": FOR_GOOD})  # answered as 403
+            return
+        metrics.connections += 1
+        try:
+            await send({"type": "websocket.accept"})
+            await self._serve(scope["path_params"]["id"], receive, Socket(self.hall, send))
+        finally:
+            metrics.connections -= 1
+            self._addresses.give_back(address)
+
+    def _origin_fits(self, scope: Scope) -> bool:
+        """A page of another site must not speak for whoever looks at it; programs have none."""
+        headers = dict(scope["headers"])
+        origin = headers.get(b"origin")
+        if origin is None:
+            return True
+        text = origin.decode("latin-1")
+        if text in self.settings.origins:
+            return True
+        host = headers.get(b"host", b"").decode("latin-1")
+        try:
+            return bool(host) and urlsplit(text).netloc.lower() == host.lower()
+        except ValueError:
+            return False
+
+    async def _serve(self, id: str, receive: Receive, socket: Socket) -> None:
+        try:
+            hello = await asyncio.wait_for(self._hello(receive), self.settings.hello_within)
+            if hello is None:
+                return
+            if not is_room_id(id):
+                raise IllegalMove("there is no such match")
+            room = await self.hall.room(id)
+            if hello.key is not None:
+                if not is_key(hello.key):
+                    raise MalformedMove("a key has 43 characters of base64url")
+                socket.digest = digest(hello.key)
+                socket.seat = place(room.row, socket.digest)
+        except TimeoutError:
+            await self._refuse(socket, "expected a hello", FOR_GOOD)
+            return
+        except DuelsError as error:
+            await self._refuse(socket, str(error), FOR_GOOD)
+            return
+        if socket.digest is not None and not self._keys.take(socket.digest):
+            self.hall.metrics.limited += 1
+            await self._refuse(socket, "too many connections with this key", TOO_SLOW)
+            return
+        try:
+            await self.hall.enter(room, socket, hello.since)
+            await self._listen(room, receive, socket)
+        finally:
+            self.hall.leave(room, socket)
+            if socket.digest is not None:
+                self._keys.give_back(socket.digest)
+
+    async def _hello(self, receive: Receive) -> say.Hello | None:
+        message = await receive()
+        if message["type"] == "websocket.disconnect":
+            return None
+        frame = say.read(self._content(message))
+        if not isinstance(frame, say.Hello):
+            raise MalformedMove("expected a hello first")
+        return frame
+
+    def _content(self, message: Message) -> bytes | str:
+        content: Any = message.get("text") or message.get("bytes") or b""
+        if len(content) > self.settings.limits.frame:
+            raise TooLarge(f"a frame has at most {self.settings.limits.frame} bytes")
+        found: bytes | str = content
+        return found
+
+    async def _listen(self, room: Room, receive: Receive, socket: Socket) -> None:
+        bucket = Bucket(*self.settings.limits.frames, now=time.monotonic())
+        while not socket.closing:
+            message = await receive()
+            if message["type"] == "websocket.disconnect":
+                return
+            if not bucket.take(time.monotonic()):
+                self.hall.metrics.limited += 1
+                await self._refuse(socket, "too many frames; wait a moment", FOR_GOOD)
+                return
+            try:
+                wish = say.read(self._content(message))
+                if isinstance(wish, say.Hello):
+                    raise MalformedMove("there was a hello already")
+            except TooLarge as error:
+                await self._refuse(socket, str(error), TOO_LARGE)
+                return
+            except MalformedMove as error:
+                bucket.left -= GARBAGE
+                socket.send(frames.refused(None, error))
+                continue
+            socket.send(await self.hall.command(room, socket.seat, wish))
+
+    async def _refuse(self, socket: Socket, reason: str, code: int) -> None:
+        socket.send(frames.refusal(reason))
+        await socket.finish(code)
+
+
+class TooLarge(MalformedMove):
+    """More than a frame may hold."""
+
+
+def address_of(scope: Scope, proxy: bool) -> str:
+    """Where a request comes from; behind a proxy, what that says last."""
+    if proxy:
+        for name, value in reversed(scope["headers"]):
+            if name == b"x-forwarded-for":
+                return str(value.decode("latin-1").rpartition(",")[2].strip())
+    client = scope.get("client")
+    return client[0] if client else ""
