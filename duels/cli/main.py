@@ -217,6 +217,13 @@ def _parser(first: str) -> argparse.ArgumentParser:
     serve.add_argument(
         "--max-per-address", type=_count, metavar="N", help="connections of one address"
     )
+    serve.add_argument(
+        "--claim-after", type=_seconds, metavar="SECONDS",
+        help="away for so long while a pick is awaited, the other may claim the win",
+    )  # fmt: skip
+    serve.add_argument(
+        "--computer-delay", type=_seconds, metavar="SECONDS", help="computers take at least that"
+    )
     serve.add_argument("--no-limits", action="store_true", help="for measuring: no rates")
     serve.add_argument("--open", action="store_true", help="open the page in a browser")
 

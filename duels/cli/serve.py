@@ -38,6 +38,10 @@ def serve(terminal: Terminal, given: Namespace) -> int:
     settings = Settings(
         given.database, given.host, given.port, tuple(given.origin), given.proxy, limits=limits
     )
+    if given.claim_after is not None:
+        settings = replace(settings, claim_after=given.claim_after)
+    if given.computer_delay is not None:
+        settings = replace(settings, computer_delay=given.computer_delay)
     postgres = given.database.startswith(("postgresql://", "postgres://"))
     if given.workers > 1 and not postgres:
         raise OptionError("--workers: several processes need --database postgresql://...")

@@ -25,6 +25,7 @@ from duels.games import catalogue, find
 from duels.players import BUILT_IN
 from duels.solve.solution import Unsolved
 from duels.web import frames
+from duels.web.answers import NO_STORE, Refusal, answer, encoded, refusal
 from duels.web.commands import REACTIONS
 from duels.web.computers import levels
 from duels.web.hall import Hall, NoRoom, log, record_of
@@ -41,32 +42,10 @@ CHALLENGES = 50
 Endpoint = Callable[[Request], Awaitable[Response]]
 
 
-class Refusal(Exception):
-    """A request that is not granted."""
-
-    def __init__(self, status: int, reason: str) -> None:
-        self.status, self.reason = status, reason
-
-
 class Name(msgspec.Struct, forbid_unknown_fields=True):
     """What somebody wishes to be called."""
 
     name: str
-
-
-def answer(data: Any, status: int = 200) -> Response:
-    return encoded(frames.encode(data), status)
-
-
-def encoded(data: bytes, status: int = 200) -> Response:
-    return Response(data, status, media_type="application/json", headers=NO_STORE)
-
-
-NO_STORE = {"Cache-Control": "no-store"}
-
-
-def refusal(status: int, reason: str) -> Response:
-    return answer({"type": "refusal", "reason": reason}, status)
 
 
 class Api:

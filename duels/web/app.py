@@ -14,7 +14,8 @@ from starlette.routing import Route, WebSocketRoute
 
 from duels.core.wire import Find
 from duels.games import load
-from duels.web.api import Api, answer, refusal
+from duels.web.answers import answer, refusal
+from duels.web.api import Api
 from duels.web.hall import Hall
 from duels.web.openapi import document
 from duels.web.pages import Pages, Safe

@@ -12,19 +12,18 @@ import logging
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, suppress
 from functools import partial
-from typing import Any, Protocol
+from typing import Any
 
 from duels.core import record
 from duels.core.chance import stream
 from duels.core.errors import DuelsError, IllegalMove, UnknownName
 from duels.core.wire import Find
 from duels.games import load
-from duels.web import commands as say
 from duels.web import frames
 from duels.web.computers import Computers
 from duels.web.metrics import Metrics
 from duels.web.ratings import rate_all
-from duels.web.room import REMEMBERED, Incomplete, Room
+from duels.web.room import Client, Room
 from duels.web.settings import Settings
 from duels.web.store import (
     OVER,
@@ -40,17 +39,6 @@ from duels.web.store import (
 
 SWEEP = 1.0  # seconds between two looks at what is due
 log = logging.getLogger("duels.web")
-
-
-class Client(Protocol):
-    """One connection: who it is and how it is told something."""
-
-    digest: str | None  # of the key it came with
-    seat: int | None
-    known: int  # events it has been told
-
-    def send(self, frame: bytes) -> None: ...
-    def dismiss(self, frame: bytes, code: int) -> None: ...
 
 
 class NoRoom(UnknownName):
@@ -257,7 +245,7 @@ class Hall:
             elif row.state == STARTING:
                 await self.change(room, lambda: room.close("A player did not come in time."))
             elif row.state == PLAYING:
-                await self.change(room, lambda: _time_out(room))
+                await self.change(room, lambda: time_out(room))
 
     async def _think(self, room: Room) -> None:
         """Let a computer choose, as long as it is its turn."""
@@ -330,101 +318,8 @@ class Hall:
     def show_presence(self, room: Room) -> None:
         self.broadcast(room, lambda seat: frames.presence(room))
 
-    async def command(self, room: Room, seat: int | None, wish: say.AnyCommand) -> bytes:
-        """Grant or refuse a wish; the answer."""
-        if isinstance(wish, say.Ping):
-            return frames.granted(wish.id)
-        if seat is None:
-            return frames.refused(wish.id, IllegalMove("a spectator only looks on"))
-        name = f"{seat} {wish.id}"
-        hint: dict[str, Any] | None = None
-        if isinstance(wish, say.Hint) and name not in room.answers:
-            hint = await self._hint(room, seat, wish.at)
-        async with room.lock:
-            known = room.answers.get(name) or room.refusals.get(name)
-            if known is not None:
-                return known
-            try:
-                if room.gone:
-                    raise Unavailable("the match was put away")
-                return await self._grant(room, seat, wish, hint)
-            except (Unavailable, Conflict):
-                self.metrics.unavailable += 1
-                reason = Unavailable("this could not be stored and did not happen; try again")
-                return frames.refused(wish.id, reason)
-            except DuelsError as error:
-                self.metrics.refusals += 1
-                answer = frames.refused(wish.id, error)
-                if not isinstance(error, Incomplete):
-                    room.refusals[name] = answer
-                    if len(room.refusals) > REMEMBERED:
-                        del room.refusals[next(iter(room.refusals))]
-                return answer
 
-    async def _grant(
-        self, room: Room, seat: int, wish: say.AnyCommand, hint: dict[str, Any] | None
-    ) -> bytes:
-        if isinstance(wish, say.React):
-            if wish.reaction not in say.REACTIONS:
-                raise IllegalMove(f"reactions are {' '.join(say.REACTIONS)}")
-            self.broadcast(room, lambda viewer: frames.reaction(seat, wish.reaction))
-            return frames.granted(wish.id)
-        if isinstance(wish, say.Rematch):
-            return await self._rematch(room, seat, wish.id)
-        if isinstance(wish, say.Move) and room.match is not None and room.match.late(seat):
-            await self.change(room, lambda: _time_out(room))
-            raise IllegalMove("your time was up")
-        return await self.change(room, lambda: _act(room, seat, wish, hint), wish.id, seat)
-
-    async def _hint(self, room: Room, seat: int, at: int) -> dict[str, Any] | None:
-        """Looked for before the room is locked, so that nobody waits."""
-        match = room.match
-        if match is None or seat not in match.deciders or len(match.events) != at:
-            return None
-        if not room.computers or match.seed is None:
-            return None
-        text, move = await self.computers.hint(stream(match.seed, seat), match.view(seat))
-        return {"hint": text, "move": move}
-
-    async def _rematch(self, room: Room, seat: int, id: str) -> bytes:
-        new = room.rematch() if room.completes_rematch(seat) else None
-        if new is not None:  # first of all the room, so that nobody is sent to one that is not
-            await self.add(new)
-
-        def act() -> None:
-            room.wish_rematch(seat, None if new is None else new.id)
-
-        answer = await self.change(room, act, id, seat)
-        self.broadcast(room, lambda viewer: frames.rematch(room))
-        return answer
-
-
-def _act(room: Room, seat: int, wish: say.AnyCommand, hint: dict[str, Any] | None) -> Any:
-    """What a wish does to a room; more for its answer."""
-    match wish:
-        case say.Nonce(nonce=nonce):
-            room.add_nonce(seat, nonce)
-        case say.Move(at=at, move=move, text=text, so_far=so_far):
-            room.submit(seat, at, move, text, so_far)
-        case say.Resign(at=at):
-            room.playing().resign(seat, at=at)
-        case say.Undo(at=at):
-            room.undo(seat, at)
-        case say.Accept(at=at):
-            room.playing().accept_undo(seat, at=at)
-        case say.Decline():
-            room.playing().decline_undo(seat)
-        case say.Claim():
-            room.claim(seat)
-        case say.Hint():
-            if hint is None:
-                raise IllegalMove("a hint is for one's own choice against a computer")
-            room.row.hinted = True
-            return hint
-    return None
-
-
-def _time_out(room: Room) -> None:
+def time_out(room: Room) -> None:
     match = room.playing()
     for player in match.late_players():
         match.time_out(player)

@@ -7,7 +7,7 @@ If that cannot be written the room is thrown away and made again from the store.
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import msgspec
 
@@ -36,10 +36,20 @@ from duels.web.store import (
 )
 
 if TYPE_CHECKING:
-    from duels.web.hall import Client
     from duels.web.settings import Settings
 
 REMEMBERED = 64  # refusals; what was granted is remembered for good
+
+
+class Client(Protocol):
+    """One connection: who it is and how it is told something."""
+
+    digest: str | None  # of the key it came with
+    seat: int | None
+    known: int  # events it has been told
+
+    def send(self, frame: bytes) -> None: ...
+    def dismiss(self, frame: bytes, code: int) -> None: ...
 
 
 class Incomplete(IllegalMove):

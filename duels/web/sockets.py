@@ -14,6 +14,7 @@ from starlette.types import Message, Receive, Scope, Send
 from duels.core.errors import DuelsError, IllegalMove, MalformedMove
 from duels.web import commands as say
 from duels.web import frames
+from duels.web.desk import Desk
 from duels.web.hall import Hall
 from duels.web.keys import digest, is_key, is_room_id
 from duels.web.limits import Bucket, Counts
@@ -105,7 +106,7 @@ class Sockets:
     """All connections of one process."""
 
     def __init__(self, hall: Hall) -> None:
-        self.hall, self.settings = hall, hall.settings
+        self.hall, self.settings, self.desk = hall, hall.settings, Desk(hall)
         limits = self.settings.limits
         self._addresses = Counts(limits.connections_per_address)
         self._keys = Counts(limits.connections_per_key)
@@ -211,7 +212,7 @@ class Sockets:
                 bucket.left -= GARBAGE
                 socket.send(frames.refused(None, error))
                 continue
-            socket.send(await self.hall.command(room, socket.seat, wish))
+            socket.send(await self.desk.command(room, socket.seat, wish))
 
     async def _refuse(self, socket: Socket, reason: str, code: int) -> None:
         socket.send(frames.refusal(reason))

@@ -11,7 +11,7 @@ import sys
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from hashlib import sha256
-from typing import Any, TextIO
+from typing import IO, Any, TextIO
 
 import msgspec
 
@@ -41,7 +41,7 @@ async def opened(database: str) -> AsyncIterator[Store]:
 
 
 @contextmanager
-def _file(path: str, mode: str, usual: TextIO) -> Iterator[TextIO]:
+def _file(path: str, mode: str, usual: TextIO) -> Iterator[IO[str]]:
     if path == "-":
         yield usual
         return
