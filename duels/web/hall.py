@@ -65,6 +65,8 @@ class Hall:
 
     async def close(self) -> None:
         """Tell everybody to come back, finish what is being written, close the store."""
+        if self.stopping:
+            return
         self.stopping = True
         if self._sweeper is not None:
             self._sweeper.cancel()

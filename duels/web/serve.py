@@ -4,16 +4,21 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import signal
 import socket
 import sys
+from collections.abc import Generator
+from contextlib import contextmanager
 
 import uvicorn
 
 from duels.core.errors import DuelsError
 from duels.web.app import make_app, make_hall
+from duels.web.hall import Hall
 from duels.web.settings import Settings
 
 STOP_WITHIN = 10  # seconds
+SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 
 def listen(settings: Settings) -> socket.socket:
@@ -43,13 +48,22 @@ def address(settings: Settings, listening: socket.socket) -> str:
 class Server(uvicorn.Server):
     """Tells the clients to come back before it closes their connections."""
 
-    def __init__(self, config: uvicorn.Config, settings: Settings) -> None:
+    def __init__(self, config: uvicorn.Config, hall: Hall) -> None:
         super().__init__(config)
-        self.settings = settings
+        self.hall = hall
+
+    @contextmanager
+    def capture_signals(self) -> Generator[None]:
+        """A signal to stop is obeyed, and is not a failure."""
+        usual = {number: signal.signal(number, self.handle_exit) for number in SIGNALS}
+        try:
+            yield
+        finally:
+            for number, handler in usual.items():
+                signal.signal(number, handler)
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        hall = self.config.loaded_app_hall  # type: ignore[attr-defined]
-        await hall.close()
+        await self.hall.close()
         await super().shutdown(sockets)
 
 
@@ -62,8 +76,7 @@ def server(settings: Settings) -> Server:
         ws_ping_timeout=20.0, access_log=False, log_level="warning", server_header=False,
         timeout_graceful_shutdown=STOP_WITHIN, lifespan="on", backlog=2048,
     )  # fmt: skip
-    config.loaded_app_hall = hall  # type: ignore[attr-defined]
-    return Server(config, settings)
+    return Server(config, hall)
 
 
 def run(settings: Settings, listening: socket.socket) -> int:
