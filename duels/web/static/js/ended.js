@@ -23,8 +23,8 @@ export function Ended({ room, match, line }) {
   const other = match.you && room.wishRematch.some((seat) => seat !== match.you);
   const name = match.you && seatName(match, /** @type {1 | 2} */ (3 - match.you));
   return html`<section class=${`ended ${verdict(match.you, result)}`} aria-label="Result">
-    <h2 role="status">${headline(match, result)}</h2>
-    <p>${result?.reason ?? ''}</p>
+    <div role="status"><h2>${headline(match, result)}</h2>
+    <p>${result?.reason ?? ''}</p></div>
     <p class="buttons">
       ${match.you && !room.rematch ? html`<button type="button" class="main" disabled=${wished} onClick=${rematch}>${other ? `Accept ${name}’s rematch` : 'Rematch'}</button>` : null}
       ${room.rematch ? html`<a class="button main" href=${`/match/${room.rematch}`}>To the rematch</a>` : null}
