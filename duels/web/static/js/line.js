@@ -14,8 +14,8 @@ import { key, newId } from './store.js';
  */
 /** @typedef {{ text: string, settle: (answer: Answer) => void }} Wish */
 
-const PING_EVERY = 20000;
-const PATIENCE = 8000; // without an answer for so long, the line is dead
+const PING_EVERY = 10000;
+const PATIENCE = 5000; // without an answer for so long, the line is dead
 const SHORTEST = 250;
 const LONGEST = 5000;
 
@@ -33,9 +33,9 @@ export class Line {
     this.welcomed = false;
     this.timer = 0;
     this.heard = 0;
-    /** @type {number | undefined} when a ping was sent that nothing has answered */
+    /** @type {number | undefined} when something was sent that nothing has answered */
     this.asked = undefined;
-    this.pinger = setInterval(() => this.check(), 4000);
+    this.pinger = setInterval(() => this.check(), 2000);
     this.wake = () => document.visibilityState === 'visible' && this.hurry();
     addEventListener('online', this.wake);
     document.addEventListener('visibilitychange', this.wake);
@@ -131,7 +131,10 @@ export class Line {
     const text = JSON.stringify({ type, id, ...fields });
     return new Promise((settle) => {
       this.wishes.set(id, { text, settle });
-      if (this.welcomed && this.socket?.readyState === WebSocket.OPEN) this.socket.send(text);
+      if (this.welcomed && this.socket?.readyState === WebSocket.OPEN) {
+        this.socket.send(text);
+        this.asked ??= Date.now();
+      }
     });
   }
 
