@@ -23,7 +23,7 @@ from duels.web import frames
 from duels.web.computers import Computers
 from duels.web.metrics import Metrics
 from duels.web.ratings import rate_all
-from duels.web.room import Client, Room
+from duels.web.room import Client, Room, published
 from duels.web.settings import Settings
 from duels.web.store import (
     OVER,
@@ -336,4 +336,6 @@ def _shown(room: Room) -> Any:
 def record_of(room: Room, seat: int | None) -> dict[str, Any]:
     """The record of a match: all of it once it is over, before that what a viewer may have."""
     match = room.playing()
-    return record.to_json(match) if match.result is not None else record.redacted(match, seat)
+    if match.result is not None:
+        return record.to_json(match)
+    return record.redacted(match, seat, published(room.row))
