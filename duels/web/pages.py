@@ -56,6 +56,9 @@ class Safe:
                 message["headers"] = [*message.get("headers", []), *SAFE]
             await send(message)
 
+        if scope["type"] == "websocket":
+            # A reader that is too slow cannot be told so; its connection is cut.
+            scope["transport"] = getattr(getattr(send, "__self__", None), "transport", None)
         await self.app(scope, receive, safely if scope["type"] == "http" else send)
 
 

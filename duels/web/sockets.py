@@ -21,7 +21,7 @@ from duels.web.limits import Bucket, Counts
 from duels.web.lobby import place
 from duels.web.room import Room
 
-FOR_GOOD, TOO_LARGE, TOO_SLOW = 1008, 1009, 1013
+FOR_GOOD, TOO_LARGE, TOO_MANY, CUT = 1008, 1009, 1013, 1006
 GARBAGE = 4.0  # what a frame that makes no sense costs, in frames
 
 
@@ -29,19 +29,12 @@ class Socket:
     """One connection. Frames wait in a short queue; a reader that is too slow is dropped."""
 
     __slots__ = (
-        "_bytes",
-        "_closing",
-        "_drain",
-        "_hall",
-        "_queue",
-        "_send",
-        "digest",
-        "known",
-        "seat",
-    )
+        "_bytes", "_closing", "_drain", "_hall", "_queue", "_send", "_transport", "digest",
+        "known", "seat",
+    )  # fmt: skip
 
-    def __init__(self, hall: Hall, send: Send) -> None:
-        self._hall, self._send = hall, send
+    def __init__(self, hall: Hall, send: Send, transport: Any = None) -> None:
+        self._hall, self._send, self._transport = hall, send, transport
         self._queue: deque[bytes] = deque()
         self._bytes = 0
         self._drain: asyncio.Task[None] | None = None
@@ -60,10 +53,9 @@ class Socket:
         if len(self._queue) > limits.queue or self._bytes > limits.backlog:
             self._hall.metrics.dropped += 1
             self._queue.clear()
-            self._closing = TOO_SLOW
-            if self._drain is not None:
-                self._drain.cancel()
-            self._drain = asyncio.create_task(self._close())
+            self._closing = CUT
+            if self._transport is not None:
+                self._transport.abort()
             return
         if self._drain is None or self._drain.done():
             self._drain = asyncio.create_task(self._drain_queue())
@@ -81,11 +73,7 @@ class Socket:
                 self._bytes -= len(frame)
                 await self._send({"type": "websocket.send", "text": frame.decode()})
             if self._closing is not None:
-                await self._close()
-
-    async def _close(self) -> None:
-        with suppress(Exception):
-            await self._send({"type": "websocket.close", "code": self._closing})
+                await self._send({"type": "websocket.close", "code": self._closing})
 
     async def finish(self, code: int) -> None:
         """Send what waits, then close."""
@@ -124,7 +112,9 @@ class Sockets:
         metrics.connections += 1
         try:
             await send({"type": "websocket.accept"})
-            await self._serve(scope["path_params"]["id"], receive, Socket(self.hall, send))
+            await self._serve(
+                scope["path_params"]["id"], receive, Socket(self.hall, send, scope.get("transport"))
+            )
         finally:
             metrics.connections -= 1
             self._addresses.give_back(address)
@@ -165,7 +155,7 @@ class Sockets:
             return
         if socket.digest is not None and not self._keys.take(socket.digest):
             self.hall.metrics.limited += 1
-            await self._refuse(socket, "too many connections with this key", TOO_SLOW)
+            await self._refuse(socket, "too many connections with this key", TOO_MANY)
             return
         try:
             await self.hall.enter(room, socket, hello.since)
