@@ -191,5 +191,5 @@ function FairDice({ match }) {
     <p>Before the first roll the server committed to a secret, and each player added a number. Whether all chance followed from these can be computed again, here and with <code>duels verify</code>.</p>
     <button type="button" onClick=${verify}>Check all rolls, deals and draws</button>
     ${trouble ? html`<${Trouble}>${trouble}<//>` : null}
-    <ul class="checks" role="status">${found.map(({ what, holds }) => html`<li key=${what} class=${holds ? 'good' : 'bad'}>${holds ? '✓' : '✗'} ${what}</li>`)}</ul>`;
+    <div role="status"><ul class="checks">${found.map(({ what, holds }) => html`<li key=${what} class=${holds ? 'good' : 'bad'}>${holds ? '✓' : '✗'} ${what}</li>`)}</ul></div>`;
 }
