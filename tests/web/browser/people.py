@@ -141,9 +141,8 @@ class Person:
     def answer(self, word: str) -> Locator:
         """The card, token or button that stands for a word of a move and is not picked yet."""
         at = f"button.item[data-choice='{word}'].now:not([aria-pressed=true])"
-        return (
-            self.page.locator(at).or_(self.page.get_by_role("button", name=word, exact=True)).first
-        )
+        below = self.page.get_by_role("group", name="Choices")
+        return self.page.locator(at).or_(below.get_by_role("button", name=word, exact=True)).first
 
     @property
     def finish(self) -> Locator:

@@ -19,12 +19,12 @@ def test_against_the_computer_there_are_hints_undo_and_a_rematch_with_seats_swap
     site: Site,
 ) -> None:
     ada = site.person().against("Number Wars", "perfect")
-    expect(ada.page.get_by_text("your turn")).to_be_visible()
+    expect(ada.page.get_by_text("your turn", exact=True)).to_be_visible()
     button(ada, "Hint")
-    expect(ada.page.get_by_text("Hint: perfect play chooses")).to_be_visible()
+    expect(ada.page.get_by_text("Perfect play chooses")).to_be_visible()
     ada.type("7")
     expect(ada.log).to_contain_text("You attack with 7!")
-    expect(ada.page.get_by_text("your turn")).to_be_visible()
+    expect(ada.page.get_by_text("your turn", exact=True)).to_be_visible()
     ada.type("undo")
     expect(ada.log).to_contain_text("(You take back a move.)")
     button(ada, "Resign")
@@ -33,7 +33,7 @@ def test_against_the_computer_there_are_hints_undo_and_a_rematch_with_seats_swap
     before, address = seat(ada), ada.page.url
     button(ada, "Rematch")
     ada.page.wait_for_url(lambda url: url != address)
-    ada.page.get_by_text("your turn").wait_for()
+    ada.page.get_by_text("your turn", exact=True).wait_for()
     assert seat(ada) == 3 - before
 
 
@@ -41,7 +41,7 @@ def test_what_is_typed_wrongly_is_refused_with_a_reason_and_goes_on_where_it_was
     site: Site,
 ) -> None:
     ada = site.person().against("Cipher Siege", "random")
-    expect(ada.page.get_by_text("your turn")).to_be_visible()
+    expect(ada.page.get_by_text("your turn", exact=True)).to_be_visible()
     note = ada.page.locator(".note")
     ada.type("fly")
     expect(note).to_contain_text("'fly' is not possible. Choose one of: attack, defend")
@@ -71,7 +71,7 @@ def test_a_used_number_warns_before_it_is_thrown_away(site: Site) -> None:
     one, two = seated(site, "Number Wars")
     one.click_move("5")
     two.click_move("5")
-    expect(one.page.get_by_text("your turn")).to_be_visible()
+    expect(one.page.get_by_text("your turn", exact=True)).to_be_visible()
     used = one.page.locator(".below button.item.spent")
     used.click()
     expect(one.page.locator(".note")).to_contain_text("5 is spent.")
@@ -154,37 +154,37 @@ def test_a_name_is_shown_as_it_is_and_an_identity_moves_by_its_private_link(site
 
 
 def test_a_finished_match_is_replayed_with_keys_graded_checked_and_kept(site: Site) -> None:
-    one, two = seated(site, "Number Wars")
-    one.click_move("1")  # ten would have been better
+    one, two = seated(site, "Number Clash")
+    one.click_move("4")  # which has no place in the opening of perfect play
     two.click_move("10")
-    expect(one.page.get_by_text("your turn")).to_be_visible()
+    expect(one.log).to_contain_text("Round 2")
     button(one, "Resign")
     one.page.get_by_role("dialog").get_by_role("button", name="Resign", exact=True).click()
     one.page.get_by_role("link", name="Replay and analysis").click()
     graded = one.page.get_by_role("region", name="Graded moves")
-    expect(graded.get_by_role("row").nth(1)).to_contain_text("blunder")
+    expect(graded.get_by_role("row").nth(1)).to_contain_text("10")
     slider = one.page.get_by_role("slider")
-    expect(slider).to_have_value("3")
+    expect(slider).to_have_value("2")
     one.page.get_by_role("heading", level=1).click()
     one.page.keyboard.press("Home")
     expect(slider).to_have_value("0")
     one.page.keyboard.press("ArrowRight")
     expect(slider).to_have_value("1")
-    expect(one.page.locator(".step-lines")).to_contain_text("attacks with 1!")
+    expect(one.page.locator(".step-lines")).to_contain_text("Player 1 chose: 4")
     one.page.get_by_role("button", name=re.compile("^Costliest move of")).first.click()
     expect(slider).to_have_value("0")
-    expect(one.page.locator(".item.played")).to_have_text("1, played")
-    expect(one.page.locator(".item.better")).to_have_text("10, better")
+    expect(one.page.locator(".below .item.played")).to_have_text("4, played")
+    expect(one.page.locator(".below .item.better")).to_have_text("10, better")
     button(one, "Check all rolls, deals and draws")
     checks = one.page.locator(".checks li")
     expect(checks).to_have_count(5)
     assert all(text.startswith("✓") for text in checks.all_inner_texts())
     with one.page.expect_download() as download:
         one.page.get_by_role("link", name="Download the record").click()
-    assert '"number-wars"' in download.value.path().read_text(encoding="utf-8")
+    assert '"number-clash"' in download.value.path().read_text(encoding="utf-8")
     match = record_of(one, one.page.url.removesuffix("/replay"))
     assert match.result is not None
     shared = site.person().go(one.page.get_by_label("Link to this replay").input_value())
-    expect(shared.page.get_by_role("slider")).to_have_value("3")
+    expect(shared.page.get_by_role("slider")).to_have_value("2")
     one.go("/history")
-    expect(one.page.get_by_role("row").nth(1)).to_contain_text("Number Wars")
+    expect(one.page.get_by_role("row").nth(1)).to_contain_text("Number Clash")

@@ -120,7 +120,7 @@ def test_a_move_made_while_the_line_is_cut_is_played_once_when_it_is_back(
     ada.expected = LOST
     if seat(ada) == 2:
         bob.click_move("1")
-    expect(ada.page.get_by_text("your turn")).to_be_visible()
+    expect(ada.page.get_by_text("your turn", exact=True)).to_be_visible()
     told = len(bob.frames)
     cable.cut()
     reconnecting(ada)
@@ -143,7 +143,7 @@ def test_a_line_that_went_silent_is_noticed_and_what_was_missed_is_caught_up(
     ada.expected = LOST
     if seat(ada) == 1:
         ada.click_move("3")
-    expect(bob.page.get_by_text("your turn")).to_be_visible()
+    expect(bob.page.get_by_text("your turn", exact=True)).to_be_visible()
     cable.silent.set()
     bob.click_move("7")
     expect(bob.log).to_contain_text("You attack with 7!")
@@ -152,7 +152,7 @@ def test_a_line_that_went_silent_is_noticed_and_what_was_missed_is_caught_up(
     cable.mend()
     going_on(ada)
     expect(ada.log).to_contain_text("attacks with 7!")
-    expect(ada.page.get_by_text("your turn")).to_be_visible()
+    expect(ada.page.get_by_text("your turn", exact=True)).to_be_visible()
 
 
 def test_a_killed_server_comes_back_with_the_match_and_the_sealed_pick(site: Site) -> None:
