@@ -137,7 +137,12 @@ def _parser(first: str) -> argparse.ArgumentParser:
     def json(made: Any, about: str = "for programs") -> None:
         made.add_argument("--json", action="store_true", help=about)
 
-    play = command("play", "play a game", game=True)
+    play = command("play", "play a game")
+    play.add_argument("game", metavar="GAME", nargs="?", help="its name or the beginning of it")
+    play.add_argument(
+        "--server", metavar="URL",
+        help="play at a server: of 'duels serve', or of a match there to join it",
+    )  # fmt: skip
     play.add_argument("--p1", metavar="WHO", help="human or an opponent's name")
     play.add_argument("--p2", metavar="WHO", help="likewise; usually the strongest opponent")
     play.add_argument("--first", choices=("1", "2", "random"), help="who starts")
