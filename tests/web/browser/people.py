@@ -32,7 +32,7 @@ class Site:
         width, height = size
         made = self.browser.new_context(
             viewport={"width": width, "height": height},
-            **{"reduced_motion": "reduce", **context},  # type: ignore[arg-type]
+            **{"reduced_motion": "reduce", **context},
         )
         found = Person(made, url or self.url)
         self.people.append(found)

@@ -4,11 +4,17 @@ from __future__ import annotations
 
 import re
 
+import pytest
+
+pytest.importorskip("playwright", reason="needs the extra: pip install 'duels[dev]'")
+
 from playwright.sync_api import expect
 
 from tests.web.browser.people import Person, Site
 from tests.web.browser.test_games import record_of
 from tests.web.browser.test_never_lost import seat, seated
+
+pytestmark = pytest.mark.slow
 
 
 def button(person: Person, name: str) -> None:

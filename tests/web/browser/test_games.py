@@ -8,6 +8,9 @@ from itertools import cycle
 from typing import Any
 
 import pytest
+
+pytest.importorskip("playwright", reason="needs the extra: pip install 'duels[dev]'")
+
 from playwright.sync_api import expect
 
 from duels.core.match import Match
@@ -16,6 +19,8 @@ from duels.core.wire import dump
 from duels.games import BUILT_IN, find
 from tests.plugins.goofspiel import Goofspiel
 from tests.web.browser.people import NARROW, WIDE, Person, Site
+
+pytestmark = pytest.mark.slow
 
 SLUGS = [*BUILT_IN, "goofspiel"]
 Act = Callable[[Person, str], None]

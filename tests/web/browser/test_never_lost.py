@@ -1,4 +1,4 @@
-"""Reload, a second tab, a cut line, a dead line, a killed server: the match goes on, no move twice."""
+"""Reload, a second tab, a cut line, a dead one, a killed server: the match goes on, once."""
 
 from __future__ import annotations
 
@@ -7,9 +7,14 @@ import threading
 from collections.abc import Iterator
 
 import pytest
+
+pytest.importorskip("playwright", reason="needs the extra: pip install 'duels[dev]'")
+
 from playwright.sync_api import expect
 
 from tests.web.browser.people import Person, Site
+
+pytestmark = pytest.mark.slow
 
 LOST = r"WebSocket|ERR_|Failed to (load|fetch)"  # what a browser says itself when the line is cut
 
