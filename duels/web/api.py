@@ -17,7 +17,7 @@ from starlette.routing import Route
 from duels.core.chance import commitment
 from duels.core.errors import DuelsError, OptionError, UnknownName
 from duels.core.fair import KEY, draws
-from duels.core.record import dumps
+from duels.core.record import dumps, redacted
 from duels.core.rules import rules
 from duels.core.show import Line, tone
 from duels.core.wire import dump
@@ -28,11 +28,11 @@ from duels.web import frames
 from duels.web.answers import NO_STORE, Refusal, answer, encoded, refusal
 from duels.web.commands import REACTIONS
 from duels.web.computers import levels
-from duels.web.hall import Hall, NoRoom, log, record_of
+from duels.web.hall import Hall, log
 from duels.web.keys import checked_name, digest, is_key, is_room_id, public_id, usual_name
 from duels.web.limits import Rates
 from duels.web.lobby import Lobby, Taken, Wish, place
-from duels.web.room import Room
+from duels.web.room import NoRoom, Room, published
 from duels.web.sockets import address_of
 from duels.web.store import OVER, Conflict, Row, Unavailable
 
@@ -182,8 +182,8 @@ class Api:
 
     async def create(self, request: Request) -> Response:
         digest = self._known(request)
-        room = await self.lobby.create(digest, await self._body(request, Wish))
-        return answer(self._info(room.row, digest), 201)
+        row = await self.lobby.create(digest, await self._body(request, Wish))
+        return answer(self._info(row, digest), 201)
 
     async def match(self, request: Request) -> Response:
         digest = self._digest(request)
@@ -207,7 +207,8 @@ class Api:
             if room.row.state == OVER:
                 found = encoded(dumps(room.playing()).encode())
             else:
-                found = answer(record_of(room, place(room.row, digest)))
+                seat = place(room.row, digest)
+                found = answer(redacted(room.playing(), seat, published(room.row)))
         if request.query_params.get("download"):
             name = f"{room.row.game}-{room.row.id[:8]}.json"
             found.headers["Content-Disposition"] = f'attachment; filename="{name}"'

@@ -39,7 +39,7 @@ class Desk:
                 return await self._grant(room, seat, wish, hint)
             except (Unavailable, Conflict):
                 self.hall.metrics.unavailable += 1
-                reason = Unavailable("this could not be stored and did not happen; try again")
+                reason = Unavailable("this could not be stored; try again")
                 return frames.refused(wish.id, reason)
             except DuelsError as error:
                 self.hall.metrics.refusals += 1

@@ -14,16 +14,15 @@ from contextlib import asynccontextmanager, suppress
 from functools import partial
 from typing import Any
 
-from duels.core import record
 from duels.core.chance import stream
-from duels.core.errors import DuelsError, IllegalMove, UnknownName
+from duels.core.errors import DuelsError, IllegalMove
 from duels.core.wire import Find
 from duels.games import load
 from duels.web import frames
 from duels.web.computers import Computers
 from duels.web.metrics import Metrics
 from duels.web.ratings import rate_all
-from duels.web.room import Client, Room, published
+from duels.web.room import Client, NoRoom, Room
 from duels.web.settings import Settings
 from duels.web.store import (
     OVER,
@@ -41,10 +40,6 @@ SWEEP = 1.0  # seconds between two looks at what is due
 log = logging.getLogger("duels.web")
 
 
-class NoRoom(UnknownName):
-    """There is no such match."""
-
-
 class Hall:
     """All rooms of one process."""
 
@@ -55,11 +50,13 @@ class Hall:
         self._loading: dict[str, asyncio.Task[Room]] = {}
         self._tasks: set[asyncio.Task[Any]] = set()
         self._sweeper: asyncio.Task[None] | None = None
-        self._rating = asyncio.Lock()
         self.stopping = False
+        self.address = ""  # where other processes find this one, if there are any
 
     async def open(self) -> None:
         await self.store.open()
+        if self.address:
+            await self.store.join(self.address, self.drop)
         self._sweeper = asyncio.create_task(self._sweep())
         self._spawn(self._rate())
 
@@ -81,6 +78,13 @@ class Hall:
         await asyncio.gather(*self._tasks, return_exceptions=True)
         self.computers.close()
         await self.store.close()
+
+    async def drop(self) -> None:
+        """Other processes may have taken what was ours: everybody comes back and asks again."""
+        for room in list(self.rooms.values()):
+            for client in list(room.clients):
+                client.dismiss(frames.bye("The match has moved.", 0.5), 1012)
+            self._put_away(room)
 
     # Rooms in memory.
 
@@ -118,6 +122,7 @@ class Hall:
         """A new room, on disk and in memory."""
         room = Room(self.settings, Kept(row, [], {}), self.find)
         await self.store.save(room.change())
+        await self.store.owner(row.id)  # nobody else knows of it yet
         self.rooms[row.id] = room
         self.metrics.created += 1
         return room
@@ -167,9 +172,11 @@ class Hall:
         return answer
 
     async def _forget(self, room: Room) -> None:
-        """What is in memory is not on disk: go back to what is."""
+        """Nobody knows what is on disk: go back to that, and tell what is new there."""
         try:
             await self._reload(room)
+            self._tell(room, ("", [], None), room.row.moment)
+            self._go_on(room)
         except DuelsError:
             for client in list(room.clients):
                 client.dismiss(frames.bye("The match cannot be stored now.", 2.0), 1012)
@@ -232,8 +239,7 @@ class Hall:
             log.log(level, "a task failed: %s", type(error).__name__, exc_info=error)
 
     async def _rate(self) -> None:
-        async with self._rating:
-            await rate_all(self.store, self.find)
+        await rate_all(self.store, self.find)
 
     async def look(self, id: str) -> None:
         """Do what the time asks for: a player is late, nobody came, nonces are missing."""
@@ -275,7 +281,8 @@ class Hall:
             await asyncio.sleep(SWEEP)
             try:
                 for id in await self.store.due(self.settings.now(), 100):
-                    await self.look(id)
+                    if id in self.rooms or await self.store.owner(id) is None:
+                        await self.look(id)
             except (DuelsError, Conflict) as error:
                 log.warning("what is due must wait: %s", error)
             except Exception:
@@ -331,11 +338,3 @@ def _shown(room: Room) -> Any:
     """What a `match` frame is sent for when it changes."""
     row = room.row
     return row.state, [seat and seat.name for seat in row.seats], row.rematch
-
-
-def record_of(room: Room, seat: int | None) -> dict[str, Any]:
-    """The record of a match: all of it once it is over, before that what a viewer may have."""
-    match = room.playing()
-    if match.result is not None:
-        return record.to_json(match)
-    return record.redacted(match, seat, published(room.row))

@@ -58,21 +58,25 @@ class Lobby:
         rating = await self.store.rating(game, id)
         return Seat(HUMAN, name, id, digest, None if rating is None else round(rating.rating))
 
-    async def create(self, digest: str, wish: Wish) -> Room:
+    async def create(self, digest: str, wish: Wish) -> Row:
         """A new match; the same one for the same request."""
         request = None if wish.request is None else f"{digest} {wish.request}"
-        if request is not None and (known := await self.store.requested(request)) is not None:
-            return await self.hall.room(known)
+        if request is not None and (known := await self._requested(request)) is not None:
+            return known
         row = await self._row(digest, wish, request)
         if len(await self.store.mine(digest)) >= MOST_UNFINISHED:
             raise Taken(f"you have {MOST_UNFINISHED} unfinished matches; finish or leave some")
         try:
-            return await self.hall.add(row)
+            return (await self.hall.add(row)).row
         except Conflict:
-            known = await self.store.requested(request or "")
+            known = await self._requested(request or "")
             if known is None:
                 raise
-            return await self.hall.room(known)
+            return known
+
+    async def _requested(self, request: str) -> Row | None:
+        id = await self.store.requested(request)
+        return None if id is None else await self.store.row(id)
 
     async def _row(self, digest: str, wish: Wish, request: str | None) -> Row:
         game = self._game(wish)

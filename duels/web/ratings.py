@@ -22,10 +22,11 @@ async def rate_room(store: Store, row: Row, find: Find) -> None:
 async def rate_all(store: Store, find: Find) -> int:
     """Count whatever is not counted yet, in the order in which it ended; how many."""
     counted = 0
-    while rows := await store.unrated(AT_ONCE):
-        for row in rows:
-            await rate_room(store, row, find)
-        counted += len(rows)
+    async with store.rating_in_turn():
+        while rows := await store.unrated(AT_ONCE):
+            for row in rows:
+                await rate_room(store, row, find)
+            counted += len(rows)
     return counted
 
 

@@ -14,7 +14,7 @@ import msgspec
 from duels.core import record
 from duels.core.chance import commitment, first_player
 from duels.core.clock import TimeControl
-from duels.core.errors import DuelsError, IllegalMove, StaleMove
+from duels.core.errors import DuelsError, IllegalMove, StaleMove, UnknownName
 from duels.core.fair import KEY, is_nonce, shared_seed, told
 from duels.core.game import AnyGame
 from duels.core.match import Match
@@ -50,6 +50,10 @@ class Client(Protocol):
 
     def send(self, frame: bytes) -> None: ...
     def dismiss(self, frame: bytes, code: int) -> None: ...
+
+
+class NoRoom(UnknownName):
+    """There is no such match."""
 
 
 class Incomplete(IllegalMove):

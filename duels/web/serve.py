@@ -11,6 +11,7 @@ from collections.abc import Generator
 from contextlib import contextmanager
 
 import uvicorn
+from starlette.types import ASGIApp
 
 from duels.core.errors import DuelsError
 from duels.web.app import make_app, make_hall
@@ -67,11 +68,16 @@ class Server(uvicorn.Server):
         await super().shutdown(sockets)
 
 
-def server(settings: Settings) -> Server:
-    """A server, not running yet."""
+def server(settings: Settings, token: str = "") -> Server:
+    """A server, not running yet; with a token one of several."""
     hall = make_hall(settings)
+    app: ASGIApp = make_app(hall)
+    if token:
+        from duels.web.forward import Forward
+
+        app = Forward(app, hall, token)
     config = uvicorn.Config(
-        make_app(hall), ws="websockets-sansio", http="httptools", loop="uvloop",
+        app, ws="websockets-sansio", http="httptools", loop="uvloop",
         ws_max_size=settings.limits.frame, ws_per_message_deflate=False, ws_ping_interval=20.0,
         ws_ping_timeout=20.0, access_log=False, log_level="warning", server_header=False,
         timeout_graceful_shutdown=STOP_WITHIN, lifespan="on", backlog=2048,
@@ -79,16 +85,20 @@ def server(settings: Settings) -> Server:
     return Server(config, hall)
 
 
-def run(settings: Settings, listening: socket.socket) -> int:
+def run(settings: Settings, listening: socket.socket, token: str = "") -> int:
     """Serve until a signal; 0 if it was stopped in order."""
     logging.basicConfig(
         level=logging.INFO, stream=sys.stderr, format="%(asctime)s %(levelname)s %(message)s"
     )
-    made = server(settings)
+    made = server(settings, token)
+    sockets = [listening]
+    if token:
+        sockets.append(socket.create_server(("127.0.0.1", 0), backlog=2048))
+        made.hall.address = f"127.0.0.1:{sockets[1].getsockname()[1]}"
     try:
         import uvloop
 
-        uvloop.run(made.serve(sockets=[listening]))
+        uvloop.run(made.serve(sockets=sockets))
     except ImportError:
-        asyncio.run(made.serve(sockets=[listening]))
+        asyncio.run(made.serve(sockets=sockets))
     return 0 if made.started else 1

@@ -20,8 +20,10 @@ from duels.web.keys import digest, is_key, is_room_id
 from duels.web.limits import Bucket, Counts
 from duels.web.lobby import place
 from duels.web.room import Room
+from duels.web.settings import Settings
+from duels.web.store import Unavailable
 
-FOR_GOOD, TOO_LARGE, TOO_MANY, CUT = 1008, 1009, 1013, 1006
+FOR_GOOD, TOO_LARGE, TOO_MANY, CUT, COME_BACK = 1008, 1009, 1013, 1006, 1012
 GARBAGE = 4.0  # what a frame that makes no sense costs, in frames
 
 
@@ -105,7 +107,7 @@ class Sockets:
         address = address_of(scope, self.settings.proxy)
         metrics = self.hall.metrics
         full = metrics.connections >= self.settings.limits.connections
-        if not self._origin_fits(scope) or full or not self._addresses.take(address):
+        if not origin_fits(scope, self.settings) or full or not self._addresses.take(address):
             metrics.limited += 1
             await send({"type": "websocket.close", "code": FOR_GOOD})  # answered as 403
             return
@@ -118,21 +120,6 @@ class Sockets:
         finally:
             metrics.connections -= 1
             self._addresses.give_back(address)
-
-    def _origin_fits(self, scope: Scope) -> bool:
-        """A page of another site must not speak for whoever looks at it; programs have none."""
-        headers = dict(scope["headers"])
-        origin = headers.get(b"origin")
-        if origin is None:
-            return True
-        text = origin.decode("latin-1")
-        if text in self.settings.origins:
-            return True
-        host = headers.get(b"host", b"").decode("latin-1")
-        try:
-            return bool(host) and urlsplit(text).netloc.lower() == host.lower()
-        except ValueError:
-            return False
 
     async def _serve(self, id: str, receive: Receive, socket: Socket) -> None:
         try:
@@ -149,6 +136,10 @@ class Sockets:
                 socket.seat = place(room.row, socket.digest)
         except TimeoutError:
             await self._refuse(socket, "expected a hello", FOR_GOOD)
+            return
+        except Unavailable:
+            socket.send(frames.bye("The match cannot be read now.", 2.0))
+            await socket.finish(COME_BACK)
             return
         except DuelsError as error:
             await self._refuse(socket, str(error), FOR_GOOD)
@@ -213,9 +204,25 @@ class TooLarge(MalformedMove):
     """More than a frame may hold."""
 
 
+def origin_fits(scope: Scope, settings: Settings) -> bool:
+    """A page of another site must not speak for whoever looks at it; programs have no origin."""
+    headers = dict(scope["headers"])
+    origin = headers.get(b"origin")
+    if origin is None:
+        return True
+    text = origin.decode("latin-1")
+    if text in settings.origins:
+        return True
+    host = headers.get(b"host", b"").decode("latin-1")
+    try:
+        return bool(host) and urlsplit(text).netloc.lower() == host.lower()
+    except ValueError:
+        return False
+
+
 def address_of(scope: Scope, proxy: bool) -> str:
-    """Where a request comes from; behind a proxy, what that says last."""
-    if proxy:
+    """Where a request comes from; behind a proxy or another process, what that says last."""
+    if proxy or scope.get("inside"):
         for name, value in reversed(scope["headers"]):
             if name == b"x-forwarded-for":
                 return str(value.decode("latin-1").rpartition(",")[2].strip())

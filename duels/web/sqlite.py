@@ -11,8 +11,8 @@ import os
 import queue
 import sqlite3
 import threading
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Awaitable, Callable
+from contextlib import AbstractAsyncContextManager, suppress
 from typing import Any, TypeVar
 
 import msgspec
@@ -34,6 +34,7 @@ class SqliteStore:
         self._jobs: queue.SimpleQueue[tuple[Job, asyncio.Future[Any]] | None]
         self._jobs = queue.SimpleQueue()
         self._thread: threading.Thread | None = None
+        self._rating = asyncio.Lock()
         self.commits = self.written = 0  # transactions, and changes in them
 
     async def open(self) -> None:
@@ -207,6 +208,18 @@ class SqliteStore:
     async def rating(self, game: str, player: str) -> Rating | None:
         found = await self._one(schema.RATING, game, player)
         return None if found is None else Rating(*found)
+
+    def rating_in_turn(self) -> AbstractAsyncContextManager[None]:
+        """One at a time."""
+        return self._rating
+
+    async def join(self, address: str, lost: Callable[[], Awaitable[None]]) -> None:
+        """One process alone has an SQLite file."""
+        raise Unavailable("several processes need PostgreSQL")
+
+    async def owner(self, room: str) -> str | None:
+        """Nobody else: this store is one process's."""
+        return None
 
     async def rate(self, room: str, changed: list[Rating]) -> None:
         def job(connection: sqlite3.Connection) -> None:

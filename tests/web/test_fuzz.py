@@ -21,6 +21,7 @@ from hypothesis.stateful import (
 )
 
 from duels.core import record
+from duels.core.errors import MalformedMove
 from duels.games import load
 from duels.web import commands as say
 from duels.web.app import make_app
@@ -126,8 +127,9 @@ class Protocol(RuleBasedStateMachine):
     @precondition(lambda self: not hasattr(self, "room"))
     def begin(self, game: str) -> None:
         do, one, two = self.loop.do, digest(KEYS[0]), digest(KEYS[1])
-        self.room = do(self.lobby.create(one, Wish(game, seat=1)))
-        do(self.lobby.join(self.room.row.id, two))
+        row = do(self.lobby.create(one, Wish(game, seat=1)))
+        self.room = do(self.loop.hall.room(row.id))
+        do(self.lobby.join(row.id, two))
         for seat in (0, 1):
             self.say(seat, {"type": "nonce", "nonce": NONCE})
         assert self.room.match is not None
@@ -142,7 +144,7 @@ class Protocol(RuleBasedStateMachine):
     def send(self, seat: int | None, data: bytes) -> Any:
         try:
             wish = say.read(self.sockets._content({"type": "websocket.receive", "bytes": data}))
-        except say.MalformedMove as error:
+        except MalformedMove as error:
             return None if str(error) else pytest.fail("a refusal without a reason")
         if isinstance(wish, say.Hello):
             return None
