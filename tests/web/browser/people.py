@@ -23,7 +23,8 @@ class Site:
         self.people: list[Person] = []
 
     def _start(self, port: int = 0) -> Process:
-        return Process(self.database, port=port, path=self.plugins)
+        quick = ("--claim-after", "2", "--computer-delay", "0.01")
+        return Process(self.database, *quick, port=port, path=self.plugins)
 
     def person(
         self, size: tuple[int, int] = WIDE, url: str | None = None, **context: Any

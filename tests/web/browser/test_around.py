@@ -194,3 +194,11 @@ def test_a_finished_match_is_replayed_with_keys_graded_checked_and_kept(site: Si
     expect(shared.page.get_by_role("slider")).to_have_value("2")
     one.go("/history")
     expect(one.page.get_by_role("row").nth(1)).to_contain_text("Number Clash")
+
+
+def test_whoever_stays_may_claim_the_win_after_a_countdown(site: Site) -> None:
+    one, two = seated(site, "Firewall Breach")
+    one.page.close()  # whose move it is
+    expect(two.page.get_by_text("is away. You may claim the win in")).to_be_visible()
+    button(two, "Claim the win")
+    expect(two.page.get_by_role("heading", name="You have won")).to_be_visible()

@@ -1,9 +1,10 @@
 // Before a match: the link for a friend, or the seat that waits for whoever opened it.
 
 import { html, useEffect, useRef, useState } from './lib.js';
-import { post } from './api.js';
+import { get, post } from './api.js';
 import { Rules } from './rules.js';
-import { Copy, Trouble } from './widgets.js';
+import { Table } from './table.js';
+import { Copy, Trouble, seatName, useAsked } from './widgets.js';
 
 /** @typedef {import('./protocol.js').Match} Match */
 
@@ -34,8 +35,19 @@ export function Invite({ match, onMatch }) {
       <p>${host?.player === 1 ? 'You would be Player 2.' : 'You would be Player 1.'} ${timeWords(match.time)}</p>
       <button type="button" class="main" onClick=${act('join')}>Join</button>` : null}
     ${trouble ? html`<${Trouble}>${trouble}<//>` : null}
+    ${match.state === 'waiting' ? html`<${Preview} match=${match} />` : null}
     ${match.state === 'waiting' ? html`<details open=${!match.you}><summary>Rules of ${match.game.title}</summary><${Rules} game=${match.game} /></details>` : null}
   </div>`;
+}
+
+/** The table as it will be at the start. @param {{ match: Match }} props */
+function Preview({ match }) {
+  const known = Object.entries(match.game.options).filter(([, value]) => value !== 'random');
+  const query = new URLSearchParams(known).toString();
+  const asked = useAsked(() => get(`/api/games/${encodeURIComponent(match.game.slug)}/rules?${query}`), [query]);
+  if (!asked.data?.table) return null;
+  return html`<${Table} parts=${asked.data.table} you=${match.you} toMove=${[]} faces=${{}}
+    nameOf=${(/** @type {import('./wire.js').Seat} */ seat) => seatName(match, seat)} />`;
 }
 
 /** @param {import('./protocol.js').Time | null} time */

@@ -149,7 +149,7 @@ function SealedCard({ part, name, face, known }) {
   const state = part.placed ? 'down' : face ? 'up' : 'open';
   const told = part.placed ? `sealed${known ? `, ${face}` : ''}` : face ? `turned up: ${face}` : 'not chosen yet';
   return html`<div class="part sealed">
-    <span class="label" aria-hidden="true">${part.label}</span>
+    <span class="label" aria-hidden="true">${name}</span>
     <div class=${`turning ${state}`} role="img" aria-label=${`${name}: ${told}`}>
       <span class="front">${part.placed ? '' : face}</span>
       <span class="reverse">${part.placed && known ? face : ''}</span>

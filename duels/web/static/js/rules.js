@@ -18,6 +18,9 @@ export function Rules({ game }) {
     : html`<p key=${n} class=${block.hang ? 'hang' : ''}>${block.text}</p>`)}</div>`;
 }
 
+/** A dash, a number, a ruling's number or a word with what it means begins a paragraph of its own. */
+const ITEM = /^\s+(- |\d+\. |[A-Z]\d+\. |\S+ {2,}\S)/;
+
 /**
  * Lines that were broken for a terminal, joined again: a paragraph ends at an empty line, a heading
  * or where a new item begins, which stands further left than the line that goes on.
@@ -34,7 +37,7 @@ export function paragraphs(lines) {
     else if (tone === 'heading') {
       blocks.push({ text: text.trim(), heading: true, hang: false, indent });
       open = false;
-    } else if (open && last && (indent > last.indent || (indent === 0 && last.indent === 0))) {
+    } else if (open && last && !ITEM.test(text) && (indent > last.indent || (indent === 0 && last.indent === 0))) {
       last.text += ` ${text.trim()}`;
     } else {
       blocks.push({ text: text.trim().replace(/ {2,}/g, ': '), heading: false, hang: indent > 0, indent });
