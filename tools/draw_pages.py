@@ -53,10 +53,12 @@ def draw_all(
             if everything or (name, scheme) in README:
                 person.page.emulate_media(color_scheme="dark" if scheme == "dark" else "light")
                 person.page.wait_for_timeout(900)  # until what moves has come to rest
-                shown = (
-                    f"browser-{name}{suffix}-{scheme}.png" if everything else f"browser-{name}.png"
-                )
-                person.page.screenshot(path=folder / shown, full_page=True)
+                if everything:
+                    shown = folder / f"{name}{suffix}-{scheme}.png"
+                    person.page.screenshot(path=shown, full_page=True)
+                else:
+                    shown = folder / f"browser-{name}.jpg"
+                    person.page.screenshot(path=shown, type="jpeg", quality=80)
 
     ada, bob = site.person(size), site.person(size)
     for person, name in ((ada, "Ada"), (bob, "Bob")):
@@ -71,14 +73,13 @@ def draw_all(
         bob.join(link)
         ada.table.wait_for()
         chance = random.Random(4)
-        shown = False
+        turns = 0
         while not (ada.over and bob.over):
             for person in (ada, bob):
                 options = person.options
-                view = person.view
-                if options and view and view["moment"] >= 3 and person is ada and not shown:
+                turns += bool(options and person is ada)
+                if options and person is ada and turns == 3:
                     draw(ada, slug)
-                    shown = True
                 if options:
                     person.click_move(chance.choice(options))
             ada.page.wait_for_timeout(20)

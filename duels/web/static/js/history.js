@@ -20,11 +20,10 @@ export function HistoryPage() {
     ${asked.error ? html`<${Trouble}>${asked.error}<//>` : null}
     ${asked.data && !matches.length ? html`<p>None yet. <a href="/">Play one</a>.</p>` : null}
     ${matches.length ? html`<div class="wide" role="region" aria-label="Matches" tabindex="0"><table>
-      <thead><tr><th scope="col">Game</th><th scope="col">Against</th><th scope="col">Result</th><th scope="col">When</th><th scope="col">Replay</th></tr></thead>
+      <thead><tr><th scope="col">Game</th><th scope="col">Against</th><th scope="col">Result</th><th scope="col">When</th></tr></thead>
       <tbody>${matches.map((match) => html`<tr key=${match.id}>
-        <td>${match.game.title}</td><td>${match.you ? seatName(match, /** @type {1 | 2} */ (3 - match.you)) : ''}</td>
-        <td>${outcome(match)}</td><td>${match.ended ? when(match.ended) : ''}</td>
-        <td><a href=${`/match/${match.id}/replay`} aria-label=${`Replay of ${match.game.title}, ${match.ended ? when(match.ended) : ''}`}>replay</a></td></tr>`)}</tbody>
+        <td><a href=${`/match/${match.id}/replay`} aria-label=${`Replay of ${match.game.title}, ${match.ended ? when(match.ended) : ''}`}>${match.game.title}</a></td><td>${match.you ? seatName(match, /** @type {1 | 2} */ (3 - match.you)) : ''}</td>
+        <td>${outcome(match)}</td><td>${match.ended ? when(match.ended) : ''}</td></tr>`)}</tbody>
     </table></div>` : null}
     ${asked.data?.more && oldest ? html`<button type="button" onClick=${() => setBefore(oldest.ended)}>Older ones</button>` : null}
   </main>`;

@@ -48,7 +48,7 @@ export function HomePage() {
   /** @type {Match[]} */
   const open = (matches.data?.open ?? []).filter((/** @type {Match} */ match) => !match.you);
   return html`<main id="main" class="home" tabindex="-1">
-    <h1>Five number games, played right</h1>
+    <h1>Number games, played right</h1>
     ${trouble || shared.error ? html`<${Trouble}>${trouble || shared.error}<//>` : null}
     ${mine.length ? html`<section aria-labelledby="mine"><h2 id="mine">Your matches</h2><ul class="matches">
       ${mine.map((match) => html`<li key=${match.id}><a href=${`/match/${match.id}`}><b>${match.game.title}</b> <span>${against(match)}</span> <em>${stateWords(match)}</em></a></li>`)}
