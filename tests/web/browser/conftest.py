@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
     from tests.web.browser.people import Site
 
+collect_ignore = ["people.py"]  # no test: it cannot be imported without a browser
 NEEDED = ("playwright", "axe_playwright_python", "starlette", "uvicorn", "httpx")
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 
@@ -32,7 +33,7 @@ def executable() -> str | None:
 def browser() -> Iterator[Browser]:
     missing = [name for name in NEEDED if find_spec(name) is None]
     if missing:
-        pytest.skip(f"a browser test needs {', '.join(missing)}: pip install 'duels[web-test]'")
+        pytest.skip(f"a browser test needs {', '.join(missing)}: pip install 'duels[dev]'")
     from playwright.sync_api import Error, sync_playwright
 
     with sync_playwright() as playwright:
@@ -41,7 +42,7 @@ def browser() -> Iterator[Browser]:
                 executable_path=executable(), args=["--no-sandbox"]
             )
         except Error as error:
-            if os.environ.get("CI"):
+            if os.environ.get("DUELS_CI"):
                 raise
             pytest.skip(f"no Chromium: {str(error).splitlines()[0]}")
         yield launched
