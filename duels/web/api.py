@@ -17,10 +17,11 @@ from starlette.routing import Route
 from duels.core.chance import commitment
 from duels.core.errors import DuelsError, OptionError, UnknownName
 from duels.core.fair import KEY, draws
+from duels.core.match import Match
 from duels.core.record import dumps, redacted
 from duels.core.rules import rules
 from duels.core.show import Line, tone
-from duels.core.wire import dump
+from duels.core.wire import dump, dump_table
 from duels.games import catalogue, find
 from duels.players import BUILT_IN
 from duels.solve.solution import Unsolved
@@ -164,7 +165,8 @@ class Api:
         slug = request.path_params["slug"]
         options = {k: v for k, v in request.query_params.items() if (k, v) != ("first", "random")}
         game = self.hall.find(slug, **options)
-        return answer({"lines": [dump(Line(line, tone(line))) for line in rules(game)]})
+        lines = [dump(Line(line, tone(line))) for line in rules(game)]
+        return answer({"lines": lines, "table": dump_table(Match(game).view(None))})
 
     # Matches.
 

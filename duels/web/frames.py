@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import lru_cache
 from typing import Any
 
 import msgspec
@@ -14,8 +15,9 @@ from duels.core.game import Outcome, Pick
 from duels.core.match import Match
 from duels.core.options import Choice, First, Flag, Number, Option, Pair
 from duels.core.player import View
-from duels.core.show import Shared
-from duels.core.wire import dump, dump_table, dump_view
+from duels.core.show import Part, Shared
+from duels.core.views import table_of
+from duels.core.wire import dump, dump_table, dump_view, part_id
 from duels.games import find
 from duels.web.room import Incomplete, Room, published
 from duels.web.store import Rating, Row
@@ -84,13 +86,33 @@ def update(room: Room, viewer: int | None, since: int) -> bytes:
         "moment": moment,
         "events": [dump(logged) for logged in match.log(viewer, since)],
         "passages": [dump(passage) for passage in passages(match, viewer, since)],
-        "view": dump_view(match.view(viewer), history=False),
+        "view": view_json(match.view(viewer)),
         "to_move": [player + 1 for player in match.deciders],
         "now": room.settings.now(),
     }
     if match.result is not None:
         data["revealed"] = {"table": open_table(match), "match": match_info(room.row, viewer)}
     return encode(data)
+
+
+def view_json(view: View) -> Json:
+    """`dump_view` without its history, the same bytes; what repeats is encoded once."""
+    data = dump_view(view, history=False, table=False)
+    counts: dict[str, int] = {}
+    data["table"] = [_part(part, part_id(part, counts)) for part in table_of(view)]
+    return data
+
+
+def _part(part: Part, id: str) -> msgspec.Raw:
+    try:
+        return _encoded_part(part, id)
+    except TypeError:  # somebody's game has put a list into it
+        return _encoded_part.__wrapped__(part, id)
+
+
+@lru_cache(8192)
+def _encoded_part(part: Part, id: str) -> msgspec.Raw:
+    return msgspec.Raw(encode({**dump(part), "id": id}))
 
 
 def passages(match: Match, viewer: int | None, since: int) -> list[narrator.Passage]:

@@ -57,8 +57,7 @@ class Safe:
             await send(message)
 
         if scope["type"] == "websocket":
-            # A reader that is too slow cannot be told so; its connection is cut.
-            scope["transport"] = getattr(getattr(send, "__self__", None), "transport", None)
+            scope["transport"] = send.__self__.transport  # type: ignore[attr-defined]
         await self.app(scope, receive, safely if scope["type"] == "http" else send)
 
 

@@ -16,8 +16,7 @@ class Limits:
     """How much one address, key or connection may do. Rates are per second, with a burst."""
 
     frame: int = 4096  # bytes of a frame, or of a request's body
-    queue: int = 64  # frames that wait for a slow reader before it is dropped
-    backlog: int = 512 * 1024  # bytes of them
+    backlog: int = 256 * 1024  # bytes that wait for a slow reader before it is cut off
     connections_per_address: int = 60
     connections_per_key: int = 20
     connections: int = 20_000

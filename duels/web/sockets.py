@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections import deque
 from contextlib import suppress
+from struct import pack
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -23,69 +23,61 @@ from duels.web.room import Room
 from duels.web.settings import Settings
 from duels.web.store import Unavailable
 
-FOR_GOOD, TOO_LARGE, TOO_MANY, CUT, COME_BACK = 1008, 1009, 1013, 1006, 1012
+FOR_GOOD, TOO_LARGE, TOO_MANY, COME_BACK = 1008, 1009, 1013, 1012
+TEXT = 0x81  # the first byte of a frame: text, and the last of its message
 GARBAGE = 4.0  # what a frame that makes no sense costs, in frames
 
 
 class Socket:
-    """One connection. Frames wait in a short queue; a reader that is too slow is dropped."""
+    """One connection. What a reader is too slow for is not kept: its connection is cut.
 
-    __slots__ = (
-        "_bytes", "_closing", "_drain", "_hall", "_queue", "_send", "_transport", "digest",
-        "known", "seat",
-    )  # fmt: skip
+    Frames are written straight to the transport that the server gives away in its scope: making a
+    task for each would take longer than all the rest of sending it.
+    """
 
-    def __init__(self, hall: Hall, send: Send, transport: Any = None) -> None:
+    __slots__ = ("_closing", "_hall", "_send", "_transport", "digest", "known", "seat")
+
+    def __init__(self, hall: Hall, send: Send, transport: Any) -> None:
         self._hall, self._send, self._transport = hall, send, transport
-        self._queue: deque[bytes] = deque()
-        self._bytes = 0
-        self._drain: asyncio.Task[None] | None = None
-        self._closing: int | None = None
+        self._closing: asyncio.Task[None] | None = None
         self.digest: str | None = None
         self.seat: int | None = None
         self.known = 0
 
     def send(self, frame: bytes) -> None:
-        """Soon; nobody waits for it."""
-        if self._closing is not None:
+        """Nobody waits for it."""
+        transport = self._transport
+        if self._closing is not None or transport.is_closing():
             return
-        limits = self._hall.settings.limits
-        self._queue.append(frame)
-        self._bytes += len(frame)
-        if len(self._queue) > limits.queue or self._bytes > limits.backlog:
+        if transport.get_write_buffer_size() > self._hall.settings.limits.backlog:
             self._hall.metrics.dropped += 1
-            self._queue.clear()
-            self._closing = CUT
-            if self._transport is not None:
-                self._transport.abort()
+            transport.abort()
             return
-        if self._drain is None or self._drain.done():
-            self._drain = asyncio.create_task(self._drain_queue())
+        size = len(frame)
+        if size < 126:
+            head = bytes((TEXT, size))
+        elif size < 65536:
+            head = pack(">BBH", TEXT, 126, size)
+        else:
+            head = pack(">BBQ", TEXT, 127, size)
+        transport.write(head + frame)
 
     def dismiss(self, frame: bytes, code: int) -> None:
         """A last frame, then the connection is closed."""
         self.send(frame)
         if self._closing is None:
-            self._closing = code
+            self._closing = asyncio.create_task(self._close(code))
 
-    async def _drain_queue(self) -> None:
+    async def _close(self, code: int) -> None:
         with suppress(Exception):  # the connection is gone; its reader will notice
-            while self._queue:
-                frame = self._queue.popleft()
-                self._bytes -= len(frame)
-                await self._send({"type": "websocket.send", "text": frame.decode()})
-            if self._closing is not None:
-                await self._send({"type": "websocket.close", "code": self._closing})
+            await self._send({"type": "websocket.close", "code": code})
 
-    async def finish(self, code: int) -> None:
-        """Send what waits, then close."""
-        if self._closing is None:
-            self._closing = code
-            if self._drain is None or self._drain.done():
-                self._drain = asyncio.create_task(self._drain_queue())
-        if self._drain is not None:
-            with suppress(TimeoutError, asyncio.CancelledError):
-                await asyncio.wait_for(asyncio.shield(self._drain), 2.0)
+    async def finish(self, frame: bytes, code: int) -> None:
+        """The same, waited for as long as it makes sense."""
+        self.dismiss(frame, code)
+        assert self._closing is not None
+        with suppress(TimeoutError):
+            await asyncio.wait_for(self._closing, 2.0)
 
     @property
     def closing(self) -> bool:
@@ -115,7 +107,7 @@ class Sockets:
         try:
             await send({"type": "websocket.accept"})
             await self._serve(
-                scope["path_params"]["id"], receive, Socket(self.hall, send, scope.get("transport"))
+                scope["path_params"]["id"], receive, Socket(self.hall, send, scope["transport"])
             )
         finally:
             metrics.connections -= 1
@@ -138,8 +130,7 @@ class Sockets:
             await self._refuse(socket, "expected a hello", FOR_GOOD)
             return
         except Unavailable:
-            socket.send(frames.bye("The match cannot be read now.", 2.0))
-            await socket.finish(COME_BACK)
+            await socket.finish(frames.bye("The match cannot be read now.", 2.0), COME_BACK)
             return
         except DuelsError as error:
             await self._refuse(socket, str(error), FOR_GOOD)
@@ -196,8 +187,7 @@ class Sockets:
             socket.send(await self.desk.command(room, socket.seat, wish))
 
     async def _refuse(self, socket: Socket, reason: str, code: int) -> None:
-        socket.send(frames.refusal(reason))
-        await socket.finish(code)
+        await socket.finish(frames.refusal(reason), code)
 
 
 class TooLarge(MalformedMove):

@@ -9,9 +9,13 @@ import pytest
 
 pytest.importorskip("starlette", reason="needs the extra: pip install 'duels[web]'")
 
+from duels.core import Match
 from duels.core.fair import verify
 from duels.core.record import loads
+from duels.core.show import Item, Tokens
+from duels.core.wire import dump, dump_view
 from duels.games import BUILT_IN, load
+from duels.web.frames import _part, encode, view_json
 from tests.web.server import Seated, play_out, run, served
 
 
@@ -130,3 +134,14 @@ def test_a_spectator_who_joins_becomes_a_player_on_the_same_connection() -> None
             assert two.view["player"] == 2
 
     run(test)
+
+
+def test_a_view_is_the_same_bytes_as_the_core_writes() -> None:
+    for slug in BUILT_IN:
+        match = Match(load(slug), 2**120)
+        for viewer in (0, 1, None):
+            view = match.view(viewer)
+            for _ in range(2):  # made, and remembered
+                assert encode(view_json(view)) == encode(dump_view(view, history=False))
+    listed = Tokens("Odd", [Item("1")], 0)  # type: ignore[arg-type]
+    assert bytes(_part(listed, "x")) == encode({**dump(listed), "id": "x"})

@@ -222,7 +222,7 @@ def test_whoever_says_nothing_first_is_not_kept() -> None:
 
 def test_a_slow_reader_is_dropped_and_does_not_hold_up_the_others() -> None:
     async def test() -> None:
-        limits = replace(FREELY, queue=8, backlog=64 * 1024)
+        limits = replace(FREELY, backlog=64 * 1024)
         async with served(limits=limits) as server:
             one, two, id = await seated(server, "number-wars")
             slow = await connect(f"{server.ws}/ws/{id}", max_queue=1)
