@@ -75,12 +75,16 @@ class Guest:
         self.terminal = terminal
         self.table: Any = None
         self.said = ""
+        self.passages: set[tuple[str, int]] = set()  # a status comes again when a pick is sealed
 
     def told(self, frame: dict[str, Any]) -> None:
         """A frame that has come."""
         match frame["type"]:
             case "update":
                 for passage in load_wire(frame["passages"]):
+                    if (passage.kind, passage.number) in self.passages:
+                        continue
+                    self.passages.add((passage.kind, passage.number))
                     drawn = self.terminal.drawing
                     self.terminal.say(
                         line for line in passage.lines if not (drawn and tone(line) == ON_TABLE)

@@ -100,8 +100,8 @@ class Table:
 
     @property
     def over(self) -> bool:
-        """Nothing more will come."""
-        return self.match.get("state") in ("over", "closed") or (
+        """Nothing more will come: a match is said to be over before its last events are told."""
+        return self.match.get("state") == "closed" or (
             self.view is not None and self.view["result"] is not None
         )
 

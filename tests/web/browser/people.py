@@ -62,6 +62,7 @@ class Person:
         self.sent: list[dict[str, Any]] = []
         self.requests: list[str] = []
         self.expected = "(?!)"  # troubles that are part of a test
+        self.keyboard = False  # whether nothing but the keyboard is used
         self.page = self.new_page()
 
     def new_page(self) -> Page:
@@ -80,6 +81,14 @@ class Person:
         socket.on("framereceived", lambda frame: self.frames.append(json.loads(frame)))
         socket.on("framesent", lambda frame: self.sent.append(json.loads(frame)))
 
+    def use(self, button: Locator) -> None:
+        """Press a button, with the mouse or with the keyboard alone."""
+        if self.keyboard:
+            self.tab_to(button)
+            self.page.keyboard.press("Enter")
+        else:
+            button.click()
+
     # Going places
 
     def go(self, path: str = "/") -> Person:
@@ -90,7 +99,7 @@ class Person:
     def invite(self, title: str) -> str:
         """Invite a friend to a game; the address of the match."""
         self.go()
-        self.card(title).get_by_role("button", name="Invite a friend").click()
+        self.use(self.card(title).get_by_role("button", name="Invite a friend"))
         return self.page.get_by_label("Link to this match").input_value()
 
     def against(self, title: str, level: str) -> Person:
@@ -108,7 +117,7 @@ class Person:
 
     def join(self, link: str) -> Person:
         self.go(link)
-        self.page.get_by_role("button", name="Join").click()
+        self.use(self.page.get_by_role("button", name="Join"))
         self.table.wait_for()
         return self
 

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import re
+import subprocess
+import sys
+from pathlib import Path
 
 import pytest
 
@@ -13,6 +17,7 @@ from playwright.sync_api import expect
 from tests.web.browser.people import Person, Site
 from tests.web.browser.test_games import record_of
 from tests.web.browser.test_never_lost import seat, seated
+from tests.web.server import ROOT
 
 pytestmark = pytest.mark.slow
 
@@ -202,3 +207,47 @@ def test_whoever_stays_may_claim_the_win_after_a_countdown(site: Site) -> None:
     expect(two.page.get_by_text("is away. You may claim the win in")).to_be_visible()
     button(two, "Claim the win")
     expect(two.page.get_by_role("heading", name="You have won")).to_be_visible()
+
+
+def test_whoever_overruns_the_clock_of_the_server_loses(site: Site) -> None:
+    ada, bob = site.person().go(), site.person()
+    script = """async () => (await import('/static/js/api.js')).post('/api/matches',
+        { game: 'firewall-breach', seat: 1, time: { limit: 1, budget: null, increment: 0 } })"""
+    id = ada.page.evaluate(script)["id"]
+    ada.page.goto(f"{site.url}/match/{id}")
+    bob.join(f"{site.url}/match/{id}")
+    expect(ada.page.get_by_role("heading", name="You have lost")).to_be_visible()
+    expect(bob.page.get_by_role("region", name="Result")).to_contain_text("time")
+
+
+@pytest.mark.parametrize("motion", ["reduce", "no-preference"])
+def test_things_move_only_for_those_who_have_not_asked_for_less(site: Site, motion: str) -> None:
+    ada = site.person(reduced_motion=motion).against("Firewall Breach", "random")
+    ada.page.get_by_text("your turn", exact=True).wait_for()
+    ada.page.evaluate(
+        "document.addEventListener('animationstart', () => { document.title = 'moved'; }, true);"
+        "document.addEventListener('transitionstart', () => { document.title = 'moved'; }, true);"
+    )
+    ada.click_move("bypass")
+    expect(ada.log).to_contain_text("Opponent's firewall reduced by 1.")
+    ada.page.wait_for_timeout(300)
+    assert (ada.page.title() == "moved") == (motion == "no-preference")
+
+
+def test_a_player_at_a_terminal_meets_a_player_at_a_page(site: Site, tmp_path: Path) -> None:
+    ada = site.person()
+    link = ada.invite("Number Clash")
+    environment = {**os.environ, "PYTHONPATH": str(ROOT), "XDG_DATA_HOME": str(tmp_path)}
+    command = [sys.executable, "-m", "duels", "play", "--server", link]
+    with subprocess.Popen(
+        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, cwd=ROOT, env=environment
+    ) as terminal:
+        assert terminal.stdin is not None
+        terminal.stdin.write("10\n9\n8\n")
+        terminal.stdin.flush()
+        for move in ("3", "2", "1"):
+            ada.click_move(move)
+        expect(ada.page.get_by_role("heading", name="You have lost")).to_be_visible()
+        told, _ = terminal.communicate()
+    assert "You have reached 3 points and win the game!" in told
+    assert told.count("Round 1") == 1

@@ -63,6 +63,7 @@ def test_two_people_and_a_spectator_play_a_game_to_its_end(
 ) -> None:
     game = game_of(slug)
     ada, bob, eve = (site.person(size) for _ in range(3))
+    ada.keyboard = bob.keyboard = size == NARROW
     link = ada.invite(game.title)
     bob.join(link)
     eve.go(link)
