@@ -64,7 +64,7 @@ function Replay({ match, steps, theme, analysis, why }) {
     <h1 class="room-title">${match.game.title}<small>${nameOf(1)} against ${nameOf(2)}: ${outcome(match)}. ${match.result?.reason ?? ''}</small></h1>
     <div class="board">
       <${Table} parts=${step.table} you=${match.you} toMove=${step.to_move} nameOf=${nameOf} faces=${turnedUp(events)}
-        touch=${marker(next)} fresh=${false} moment=${moment} />
+        touch=${marker(next)} fresh=${false} />
       <div class="steps">
         <button type="button" aria-label="To the start" onClick=${() => to(0)}>|◀</button>
         <button type="button" aria-label="One back" onClick=${() => to(moment - 1)}>◀</button>

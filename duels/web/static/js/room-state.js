@@ -86,6 +86,11 @@ function told(passages, passage) {
   return passages.some((known) => known.number === passage.number && known.kind === passage.kind);
 }
 
+/** The number of the last event that was left to chance; -1 before there is one. @param {Entry[]} events */
+export function lastChance(events) {
+  return events.reduce((last, entry) => (entry.type === 'chance' ? entry.number : last), -1);
+}
+
 /**
  * The faces of the sealed choices that were turned up last; none if that was taken back.
  * @param {Entry[]} events

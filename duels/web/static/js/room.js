@@ -7,7 +7,7 @@ import { Ended } from './ended.js';
 import { Invite, timeWords } from './invite.js';
 import { Line } from './line.js';
 import { catalogue } from './api.js';
-import { EMPTY, heard, turnedUp } from './room-state.js';
+import { EMPTY, heard, lastChance, turnedUp } from './room-state.js';
 import { Rules } from './rules.js';
 import { play } from './sound.js';
 import { kept, keep, randomHex } from './store.js';
@@ -48,7 +48,7 @@ export function RoomPage({ id }) {
   useEffect(() => {
     if (match) document.title = titleOf(room, match);
   }, [room]);
-  if (room.line === 'refused') return html`<main id="main"><h1>Match</h1><${Trouble}>${room.reason}<//><p><a href="/">All games</a></p></main>`;
+  if (room.line === 'refused') return html`<main id="main" tabindex="-1"><h1>Match</h1><${Trouble}>${room.reason}<//><p><a href="/">All games</a></p></main>`;
   if (!match || !line.current) return html`<main id="main"><h1>Match</h1><p role="status">Connecting …</p></main>`;
   const onMatch = (/** @type {Match} */ next) => {
     change((old) => ({ ...old, match: next }));
@@ -144,15 +144,15 @@ function Playing({ room, match, line, onMatch }) {
   const alert = room.line === 'reconnecting' ? html`<p class="reconnecting" role="alert">Reconnecting …</p>` : null;
   const faces = turnedUp(room.events);
   const parts = room.revealed ?? view?.table ?? [];
-  return html`<main id="main" class="room" data-game=${match.game.slug} style=${{ '--hue': theme.hue }}>
+  return html`<main id="main" tabindex="-1" class="room" data-game=${match.game.slug} style=${{ '--hue': theme.hue }}>
     <h1 class="room-title">${match.game.title}<small>${match.time ? timeWords(match.time) : ''}</small></h1>
     ${alert}
     ${view ? html`<div class="board">
       <${Table} parts=${parts} you=${you} toMove=${over ? [] : room.toMove} nameOf=${nameOf} faces=${faces}
         mine=${mine.moment === moment ? mine.move : ''} mood=${mood(theme, step?.prompt ?? '')}
         clock=${view.clocks.some((left) => left !== null) && !over ? { left: view.clocks, at: room.heard, running: room.toMove } : null}
-        online=${over ? undefined : onlineOf(room, match)} fresh=${room.caughtUp} moment=${moment}
-        beside=${(/** @type {Seat} */ seat) => html`<${Floating} room=${room} seat=${seat} />`}
+        online=${over ? undefined : onlineOf(room, match)} fresh=${room.caughtUp} rolled=${lastChance(room.events)}
+        beside=${(/** @type {Seat} */ seat) => html`<${Rated} seated=${match.seats[seat - 1]} /><${Floating} room=${room} seat=${seat} />`}
         touch=${{
           how: (/** @type {any} */ item) => (busy ? '' : clickable(tree, choosing, item)),
           picked: (/** @type {string} */ key) => choosing.picked.some((one) => one.key === key),
@@ -187,6 +187,11 @@ function waitingFor(room, match, nameOf) {
   const sealed = match.you && room.view?.sealed.includes(match.you);
   if (!others.length) return '…';
   return `${sealed ? 'Your choice is sealed. ' : ''}Waiting for ${others.map(nameOf).join(' and ')} …`;
+}
+
+/** @param {{ seated: import('./protocol.js').Seated | null }} props */
+function Rated({ seated }) {
+  return seated?.rating ? html`<span class="rating" title="rating in this game">${Math.round(seated.rating)}<span class="unseen"> rating</span></span>` : null;
 }
 
 /** A reaction that floats up beside its player's name. @param {{ room: Room, seat: Seat }} props */

@@ -20,7 +20,7 @@ import { PartView } from './parts.js';
  * @property {Seat[]} [online] players who are there; left out where that does not matter
  * @property {(seat: Seat) => unknown} [beside] what else stands beside a name
  * @property {boolean} [fresh] whether what is shown has just happened
- * @property {number} [moment]
+ * @property {number} [rolled] the number of the last event that was chance: a die rolls anew then
  */
 /** @typedef {{ left: [number | null, number | null], at: number, running: Seat[] }} Clock */
 
@@ -60,7 +60,7 @@ function isBetween(part) {
 
 /** A die that is rolled anew is a new die, so that it rolls. @param {Part} part @param {Setting} setting */
 function keyOf(part, setting) {
-  return part.type === 'die' && setting.fresh ? `${part.id} ${setting.moment}` : part.id;
+  return part.type === 'die' && setting.fresh ? `${part.id} ${setting.rolled}` : part.id;
 }
 
 /** @param {Setting & { seat: Seat, where: string }} props */
