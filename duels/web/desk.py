@@ -9,7 +9,7 @@ from duels.core.errors import DuelsError, IllegalMove
 from duels.web import commands as say
 from duels.web import frames
 from duels.web.hall import Hall, time_out
-from duels.web.room import REMEMBERED, Incomplete, Room
+from duels.web.room import PLAIN, REMEMBERED, Incomplete, Room
 from duels.web.store import Conflict, Unavailable
 
 
@@ -30,9 +30,9 @@ class Desk:
         if isinstance(wish, say.Hint) and name not in room.answers:
             hint = await self._hint(room, seat, wish.at)
         async with room.lock:
-            known = room.answers.get(name) or room.refusals.get(name)
+            known = room.answers.get(name, room.refusals.get(name))
             if known is not None:
-                return known
+                return known if known != PLAIN else frames.granted(wish.id)
             try:
                 if room.gone:
                     raise Unavailable("the match was put away")

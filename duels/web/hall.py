@@ -22,7 +22,7 @@ from duels.web import frames
 from duels.web.computers import Computers
 from duels.web.metrics import Metrics
 from duels.web.ratings import rate_all
-from duels.web.room import Client, NoRoom, Room
+from duels.web.room import PLAIN, Client, NoRoom, Room
 from duels.web.settings import Settings
 from duels.web.store import (
     OVER,
@@ -166,7 +166,7 @@ class Hall:
                     raise
         room.saved()
         if kept is not None:
-            room.answers[kept[0]] = answer
+            room.answers[kept[0]] = answer if more else PLAIN
         self._tell(room, before, moment)
         self._go_on(room)
         return answer

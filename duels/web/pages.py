@@ -81,7 +81,10 @@ class Pages:
         if index is None:
             return Response("the pages are not installed", 404)
         row = await self._row(request)
-        tags = _tags(row, f"{request.url.scheme}://{request.url.netloc}")
+        scheme = request.url.scheme
+        if self.hall.settings.proxy and request.headers.get("x-forwarded-proto") == "https":
+            scheme = "https"
+        tags = _tags(row, f"{scheme}://{request.url.netloc}")
         body = index[1].replace(META.encode(), tags.encode(), 1)
         packed = gzip.compress(body, 6, mtime=0)
         return _packed(request, body, packed, "text/html; charset=utf-8", "")

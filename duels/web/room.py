@@ -38,6 +38,7 @@ from duels.web.store import (
 if TYPE_CHECKING:
     from duels.web.settings import Settings
 
+PLAIN = b""  # stands for an answer that says no more than yes, as most do
 REMEMBERED = 64  # refusals; what was granted is remembered for good
 
 
@@ -71,7 +72,10 @@ class Room:
         self.settings, self.row, self.find = settings, kept.row, find
         self.match: Match | None = None
         self.stored = len(kept.entries)  # entries that are on disk
-        self.answers: dict[str, bytes] = dict(kept.answers)
+        self.answers = {
+            name: PLAIN if answer.endswith(b'"ok":true}') else answer
+            for name, answer in kept.answers.items()
+        }
         self.refusals: dict[str, bytes] = {}
         self.lock = asyncio.Lock()
         self.clients: set[Client] = set()

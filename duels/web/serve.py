@@ -79,8 +79,8 @@ def server(settings: Settings, token: str = "") -> Server:
     config = uvicorn.Config(
         app, ws="websockets-sansio", http="httptools", loop="uvloop",
         ws_max_size=settings.limits.frame, ws_per_message_deflate=False, ws_ping_interval=20.0,
-        ws_ping_timeout=20.0, access_log=False, log_level="warning", server_header=False,
-        timeout_graceful_shutdown=STOP_WITHIN, lifespan="on", backlog=2048,
+        ws_ping_timeout=20.0, access_log=False, proxy_headers=False, log_level="warning",
+        server_header=False, timeout_graceful_shutdown=STOP_WITHIN, lifespan="on", backlog=2048,
     )  # fmt: skip
     return Server(config, hall)
 
