@@ -25,7 +25,8 @@ NEEDS = {
 
 def _needs(path: Path) -> tuple[str, str]:
     if path.parent.name == "web":
-        return "starlette", "web"
+        postgres = path.name in ("postgres.py", "owners.py")
+        return ("asyncpg", "postgres") if postgres else ("starlette", "web")
     return NEEDS.get(path.name, ("", ""))
 
 

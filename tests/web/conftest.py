@@ -10,6 +10,8 @@ import pytest
 
 from tests.web.postgres import Postgres, programs
 
+collect_ignore = ["server.py", "crashing.py", "postgres.py"]  # helpers, which need the extra
+
 
 @pytest.fixture(scope="session")
 def postgres() -> Iterator[Postgres]:

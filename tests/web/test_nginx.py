@@ -12,11 +12,11 @@ import subprocess
 import time
 from pathlib import Path
 
-import httpx
 import pytest
 
 pytest.importorskip("starlette", reason="needs the extra: pip install 'duels[web]'")
 
+import httpx
 from websockets.asyncio.client import connect
 
 from duels.web.keys import new_key

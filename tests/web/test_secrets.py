@@ -7,10 +7,11 @@ from dataclasses import replace
 from random import Random
 from typing import Any
 
-import httpx
 import pytest
 
 pytest.importorskip("starlette", reason="needs the extra: pip install 'duels[web]'")
+
+import httpx
 
 from duels.core.game import AnyGame, Decide
 from duels.core.match import Match
