@@ -125,7 +125,7 @@ class Person:
 
     @property
     def table(self) -> Locator:
-        return self.page.locator(".table")
+        return self.page.locator(".board .table")
 
     @property
     def log(self) -> Locator:

@@ -12,7 +12,7 @@ import pytest
 
 pytest.importorskip("playwright", reason="needs the extra: pip install 'duels[dev]'")
 
-from playwright.sync_api import expect
+from playwright.sync_api import Route, expect
 
 from tests.web.browser.people import Person, Site
 from tests.web.browser.test_games import record_of
@@ -153,7 +153,8 @@ def test_a_name_is_shown_as_it_is_and_an_identity_moves_by_its_private_link(site
     expect(ada.page.get_by_text("Saved.")).to_be_visible()
     link = ada.invite("Firewall Breach")
     phone.go(link)
-    expect(phone.page.get_by_role("heading", level=2)).to_contain_text(f"{name} invites you")
+    expect(phone.page.get_by_role("heading", name="invites you")).to_contain_text(name)
+    expect(phone.page.get_by_role("meter")).to_have_count(2)  # the table, before one joins
     button(ada.go("/me"), "Show my private link")
     private = ada.page.get_by_label("Your private link").input_value()
     phone.go(private)
@@ -251,3 +252,19 @@ def test_a_player_at_a_terminal_meets_a_player_at_a_page(site: Site, tmp_path: P
         told, _ = terminal.communicate()
     assert "You have reached 3 points and win the game!" in told
     assert told.count("Round 1") == 1
+
+
+def test_a_name_typed_before_the_old_one_has_come_is_not_overwritten(site: Site) -> None:
+    ada = site.person()
+    held: list[Route] = []
+    ada.page.route("**/api/me", lambda route: held.append(route))
+    field = ada.go("/me").page.get_by_label("Your name, as others see it")
+    field.fill("Ada")
+    while not held:
+        ada.page.wait_for_timeout(10)
+    with ada.page.expect_response("**/api/me"):
+        held[0].continue_()
+    ada.page.unroute("**/api/me")
+    button(ada, "Save")
+    expect(ada.page.get_by_text("Saved.")).to_be_visible()
+    expect(field).to_have_value("Ada")

@@ -10,7 +10,7 @@ export function MePage() {
   const brought = new URLSearchParams(location.hash.slice(1)).get('key') ?? '';
   const [offered, setOffered] = useState(isKey(brought) && brought !== key() ? brought : '');
   const asked = useAsked(() => get('/api/me'), [offered]);
-  const [name, setName] = useState('');
+  const [typed, setTyped] = useState(/** @type {string | null} */ (null));
   const [said, setSaid] = useState('');
   const [trouble, setTrouble] = useState('');
   const [shown, setShown] = useState(false);
@@ -18,7 +18,7 @@ export function MePage() {
     document.title = 'You · Duels';
     if (brought) history.replaceState(null, '', '/me'); // the key does not stay in the address
   }, []);
-  useEffect(() => { if (asked.data) setName(asked.data.name ?? ''); }, [asked.data]);
+  const name = typed ?? asked.data?.name ?? ''; // an answer that comes late takes nothing back
   const save = async (/** @type {Event} */ event) => {
     event.preventDefault();
     setTrouble('');
@@ -31,6 +31,7 @@ export function MePage() {
   };
   const adopt = () => {
     adoptKey(offered);
+    setTyped(null);
     setOffered('');
     setSaid('This device now plays as the one the link came from.');
   };
@@ -41,7 +42,7 @@ export function MePage() {
     ${trouble || asked.error ? html`<${Trouble}>${trouble || asked.error}<//>` : null}
     <form onSubmit=${save} class="name">
       <label class="field"><span>Your name, as others see it</span>
-        <input value=${name} required maxlength="24" autocomplete="nickname" onInput=${(/** @type {Event} */ event) => { setName(/** @type {HTMLInputElement} */ (event.target).value); setSaid(''); }} /></label>
+        <input value=${name} required maxlength="24" autocomplete="nickname" onInput=${(/** @type {Event} */ event) => { setTyped(/** @type {HTMLInputElement} */ (event.target).value); setSaid(''); }} /></label>
       <button type="submit" class="main">Save</button> <span role="status">${said}</span>
     </form>
     <h2>On another device</h2>
