@@ -34,7 +34,9 @@ def browser() -> Iterator[Browser]:
     missing = [name for name in NEEDED if find_spec(name) is None]
     if missing:
         pytest.skip(f"a browser test needs {', '.join(missing)}: pip install 'duels[dev]'")
-    from playwright.sync_api import Error, sync_playwright
+    from playwright.sync_api import Error, expect, sync_playwright
+
+    expect.set_options(timeout=30_000)  # a busy machine is no mistake of the page's
 
     with sync_playwright() as playwright:
         try:

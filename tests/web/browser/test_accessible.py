@@ -34,9 +34,11 @@ def axe(page: Page) -> list[str]:
 
 
 def check(person: Person) -> None:
-    """In both colours, and without a sideways scroll."""
-    person.page.emulate_media(color_scheme="light", reduced_motion="reduce")
-    assert axe(person.page) == [], person.page.url
+    """In both colours, and without a sideways scroll. Colours are the same at any width."""
+    assert person.page.viewport_size is not None
+    if person.page.viewport_size["width"] == WIDE[0]:
+        person.page.emulate_media(color_scheme="light", reduced_motion="reduce")
+        assert axe(person.page) == [], person.page.url
     person.page.emulate_media(color_scheme="dark", reduced_motion="reduce")
     assert axe(person.page) == [], (person.page.url, "dark")
     assert fits(person), person.page.url
@@ -80,7 +82,12 @@ def test_axe_finds_nothing_at_a_table_at_its_end_and_in_its_replay(
     ada.page.get_by_text("Rules and values in force").click()
     check(ada)
     check(bob)
-    play_out([ada, bob], by_mouse)
+    play_out([ada, bob], by_mouse, most=6)
+    if not ada.over:
+        ada.type("resign")
+        ada.page.get_by_role("dialog").wait_for()
+        check(ada)
+        ada.page.get_by_role("dialog").get_by_role("button", name="Resign", exact=True).click()
     ada.page.get_by_role("region", name="Result").wait_for()
     check(ada)
     ada.page.get_by_role("link", name="Replay and analysis").click()

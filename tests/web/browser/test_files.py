@@ -46,3 +46,19 @@ def test_every_theme_has_its_style_sheet_and_its_picture() -> None:
     for slug in json.loads((STATIC / "themes" / "index.json").read_text()):
         assert (STATIC / "themes" / f"{slug}.css").is_file()
         assert (STATIC / "themes" / f"{slug}.svg").is_file()
+
+
+def test_all_modules_of_the_first_page_are_asked_for_at_once() -> None:
+    found: set[str] = set()
+
+    def walk(name: str) -> None:
+        if name not in found:
+            found.add(name)
+            text = (STATIC / "js" / name).read_text(encoding="utf-8")
+            for other in re.findall(r"^(?:import|export)[^;]*? from '\./([\w-]+\.js)'", text, re.M):
+                walk(other)
+
+    walk("app.js")
+    index = (STATIC / "index.html").read_text(encoding="utf-8")
+    preloaded = re.findall(r'<link rel="modulepreload" href="/static/js/([\w-]+\.js)">', index)
+    assert sorted(preloaded) == sorted(found - {"app.js"})

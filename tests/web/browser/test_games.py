@@ -44,13 +44,14 @@ def game_of(slug: str, **options: str) -> Any:
     return Goofspiel(**options) if slug == "goofspiel" else find(slug)(**options)
 
 
-def play_out(players: list[Person], act: Act, seed: int = 1) -> None:
-    """Both choose at random until the match is over."""
-    chance = random.Random(seed)
-    while not all(player.over for player in players):
+def play_out(players: list[Person], act: Act, most: int = 1000) -> None:
+    """Both choose at random until the match is over, or until so many choices are made."""
+    chance = random.Random(1)
+    while most > 0 and not all(player.over for player in players):
         for player in players:
             if options := player.options:
                 act(player, chance.choice(options))
+                most -= 1
         players[0].page.wait_for_timeout(10)
 
 
