@@ -268,3 +268,12 @@ def test_a_name_typed_before_the_old_one_has_come_is_not_overwritten(site: Site)
     button(ada, "Save")
     expect(ada.page.get_by_text("Saved.")).to_be_visible()
     expect(field).to_have_value("Ada")
+
+
+def test_a_card_that_was_turned_up_is_seen_before_the_next_one_is_sealed(site: Site) -> None:
+    ada = site.person().against("Number Clash", "greedy")  # which seals its next choice at once
+    ada.click_move("1")
+    theirs = ada.page.get_by_role("img", name="Computer (greedy)’s Choice")
+    expect(theirs).to_have_accessible_name(re.compile("turned up: 10$"))
+    expect(theirs).to_have_accessible_name(re.compile("sealed$"))
+    expect(ada.page.get_by_role("img", name="Your Choice: turned up: 1")).to_be_visible()

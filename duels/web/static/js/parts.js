@@ -1,6 +1,6 @@
 // The parts of a table, each drawn once for all games. What a game looks like is its theme's affair.
 
-import { html, useEffect, useRef } from './lib.js';
+import { html, useEffect, useRef, useState } from './lib.js';
 
 /** @typedef {import('./wire.js').Part} Part */
 /** @typedef {import('./wire.js').Item} Item */
@@ -19,10 +19,11 @@ import { html, useEffect, useRef } from './lib.js';
  * @property {(key: string, item: Item) => void} click
  * @property {(part: Part, n: number) => string} [mark] how the n-th card of a part is marked
  */
-/** @typedef {{ whose: string, touch: Touch, face?: string, known?: boolean, fresh?: boolean }} Around */
+/** @typedef {{ whose: string, touch: Touch, face?: string, mine?: string, turned?: number, fresh?: boolean }} Around */
 
 const MOST_CELLS = 40; // a meter of more is a plain bar
 const MOST_POINTS = 12; // a score of more is a plain number
+const HELD = 2500; // milliseconds that a card that was turned up stays so at least
 
 /**
  * Any part.
@@ -37,7 +38,8 @@ export function PartView({ part, ...around }) {
     case 'pile': return html`<${Pile} part=${part} name=${name} />`;
     case 'die': return html`<${Die} part=${part} name=${name} fresh=${around.fresh} />`;
     case 'score': return html`<${Score} part=${part} name=${name} />`;
-    case 'sealed': return html`<${SealedCard} part=${part} name=${name} face=${around.face ?? ''} known=${around.known} />`;
+    case 'sealed': return html`<${SealedCard} part=${part} name=${name} face=${around.face ?? ''}
+      mine=${around.mine ?? ''} turned=${around.turned ?? -1} fresh=${around.fresh} />`;
     default: return null;
   }
 }
@@ -142,17 +144,26 @@ function Score({ part, name }) {
 }
 
 /**
- * A sealed choice: an empty place, a card face down, or the face that was turned up last.
- * @param {{ part: SealedPart, name: string, face: string, known?: boolean }} props
+ * A sealed choice: an empty place, a card face down, or the face that was turned up last. That stays
+ * for a while even if the next one is sealed at once, so that everybody has seen it.
+ * @param {{ part: SealedPart, name: string, face: string, mine: string, turned: number, fresh?: boolean }} props
  */
-function SealedCard({ part, name, face, known }) {
-  const state = part.placed ? 'down' : face ? 'up' : 'open';
-  const told = part.placed ? `sealed${known ? `, ${face}` : ''}` : face ? `turned up: ${face}` : 'not chosen yet';
+function SealedCard({ part, name, face, mine, turned, fresh }) {
+  const [held, hold] = useState(false);
+  useEffect(() => {
+    if (!fresh || turned < 0) return undefined;
+    hold(true);
+    const timer = setTimeout(() => hold(false), HELD);
+    return () => clearTimeout(timer);
+  }, [turned]);
+  const down = part.placed && (!held || Boolean(mine) || !face);
+  const state = down ? 'down' : face ? 'up' : 'open';
+  const told = down ? `sealed${mine ? `, ${mine}` : ''}` : face ? `turned up: ${face}` : 'not chosen yet';
   return html`<div class="part sealed">
     <span class="label" aria-hidden="true">${name}</span>
     <div class=${`turning ${state}`} role="img" aria-label=${`${name}: ${told}`}>
-      <span class="front">${part.placed ? '' : face}</span>
-      <span class="reverse">${part.placed && known ? face : ''}</span>
+      <span class="front">${down ? '' : face}</span>
+      <span class="reverse">${mine ? html`<b>${mine}</b>` : ''}</span>
     </div>
   </div>`;
 }

@@ -63,7 +63,7 @@ function Replay({ match, steps, theme, analysis, why }) {
   return html`<main id="main" class="room replay" data-game=${match.game.slug} style=${{ '--hue': theme.hue }} tabindex="-1">
     <h1 class="room-title">${match.game.title}<small>${nameOf(1)} against ${nameOf(2)}: ${outcome(match)}. ${match.result?.reason ?? ''}</small></h1>
     <div class="board">
-      <${Table} parts=${step.table} you=${match.you} toMove=${step.to_move} nameOf=${nameOf} faces=${turnedUp(events)}
+      <${Table} parts=${step.table} you=${match.you} toMove=${step.to_move} nameOf=${nameOf} faces=${turnedUp(events).faces}
         touch=${marker(next)} fresh=${false} />
       <div class="steps">
         <button type="button" aria-label="To the start" onClick=${() => to(0)}>|◀</button>

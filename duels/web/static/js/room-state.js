@@ -92,16 +92,17 @@ export function lastChance(events) {
 }
 
 /**
- * The faces of the sealed choices that were turned up last; none if that was taken back.
+ * The faces of the sealed choices that were turned up last, and by which event; none if that was
+ * taken back.
  * @param {Entry[]} events
- * @returns {Record<string, string>}
+ * @returns {{ faces: Record<string, string>, turned: number }}
  */
 export function turnedUp(events) {
-  /** @type {Record<string, string>} */
-  let faces = {};
-  for (const entry of events) {
-    if (entry.type === 'undo') faces = {};
-    if (entry.type === 'pick' && entry.moves && Object.keys(entry.moves).length === 2) faces = entry.moves;
+  /** @type {{ faces: Record<string, string>, turned: number }} */
+  let last = { faces: {}, turned: -1 };
+  for (const { type, moves, number } of events) {
+    if (type === 'undo') last = { faces: {}, turned: -1 };
+    if (type === 'pick' && moves && Object.keys(moves).length === 2) last = { faces: moves, turned: number };
   }
-  return faces;
+  return last;
 }

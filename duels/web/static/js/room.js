@@ -142,13 +142,13 @@ function Playing({ room, match, line, onMatch }) {
   const over = match.state === 'over' || Boolean(view?.result);
   const computer = match.seats.some((seat) => seat?.kind === 'computer');
   const alert = room.line === 'reconnecting' ? html`<p class="reconnecting" role="alert">Reconnecting …</p>` : null;
-  const faces = turnedUp(room.events);
+  const { faces, turned } = turnedUp(room.events);
   const parts = room.revealed ?? view?.table ?? [];
   return html`<main id="main" tabindex="-1" class="room" data-game=${match.game.slug} style=${{ '--hue': theme.hue }}>
     <h1 class="room-title">${match.game.title}<small>${match.time ? timeWords(match.time) : ''}</small></h1>
     ${alert}
     ${view ? html`<div class="board">
-      <${Table} parts=${parts} you=${you} toMove=${over ? [] : room.toMove} nameOf=${nameOf} faces=${faces}
+      <${Table} parts=${parts} you=${you} toMove=${over ? [] : room.toMove} nameOf=${nameOf} faces=${faces} turned=${turned}
         mine=${mine.moment === moment ? mine.move : ''} mood=${mood(theme, step?.prompt ?? '')}
         clock=${view.clocks.some((left) => left !== null) && !over ? { left: view.clocks, at: room.heard, running: room.toMove } : null}
         online=${over ? undefined : onlineOf(room, match)} fresh=${room.caughtUp} rolled=${lastChance(room.events)}

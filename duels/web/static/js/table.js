@@ -13,6 +13,7 @@ import { PartView } from './parts.js';
  * @property {Seat[]} toMove
  * @property {(seat: Seat) => string} nameOf
  * @property {Record<string, string>} faces of the sealed choices that were turned up last
+ * @property {number} [turned] the number of the event that turned them up
  * @property {string} [mine] one's own choice that is sealed
  * @property {Touch} [touch]
  * @property {string} [mood]
@@ -82,11 +83,11 @@ function Side({ seat, where, ...setting }) {
 }
 
 /** @param {Setting & { part: Part }} props */
-function Owned({ part, you, nameOf, faces, mine, touch, fresh }) {
+function Owned({ part, you, nameOf, faces, mine, turned, touch, fresh }) {
   const whose = part.owner === null ? '' : part.owner === you ? 'Your' : possessive(nameOf(part.owner));
-  const known = part.type === 'sealed' && part.placed && part.owner === you && Boolean(mine);
-  const face = known ? mine : faces[String(part.owner)] ?? '';
-  return html`<${PartView} part=${part} whose=${whose} touch=${touch ?? UNTOUCHED} face=${face} known=${known} fresh=${fresh} />`;
+  const sealed = part.type === 'sealed' && part.placed && part.owner === you ? mine : '';
+  return html`<${PartView} part=${part} whose=${whose} touch=${touch ?? UNTOUCHED} face=${faces[String(part.owner)] ?? ''}
+    mine=${sealed} turned=${turned} fresh=${fresh} />`;
 }
 
 /** @param {string} name */
