@@ -9,6 +9,7 @@ from __future__ import annotations
 import argparse
 import asyncio
 import os
+import random
 import signal
 import sys
 import tempfile
@@ -46,6 +47,8 @@ def main() -> None:
             else:
                 workers = workers_of(server)
                 os.kill(workers[n % len(workers)], signal.SIGKILL)
+            if cluster is not None:  # a new worker takes a moment to be there
+                await asyncio.sleep(random.uniform(0.5, 2.5))
 
         began = time.monotonic()
         crowd, moves = asyncio.run(through(server.url, disturb, args.times, args.pairs))

@@ -93,6 +93,8 @@ class Frames(asyncio.Protocol):
         self._write(0x81, text)
 
     def _write(self, first: int, text: bytes) -> None:
+        if self.closed or self.transport.is_closing():
+            return
         # A mask of zeros is a mask too, and costs nothing.
         size = len(text)
         head = bytes([first, 128 | size]) if size < 126 else struct.pack(">BBH", first, 254, size)

@@ -20,6 +20,7 @@ from duels.web.store import Conflict, Kept, Rating, Row, Save, Unavailable, colu
 
 MIGRATING, RATING = 0x6475656D, 0x6475656E  # kinds of advisory locks
 MOST = 512  # rooms in one statement
+ATTEMPTS = 5  # to open it, a second apart
 
 SAVE = """
 WITH moved AS (
@@ -57,14 +58,18 @@ class PostgresStore:
         self._owners: Owners | None = None
 
     async def open(self) -> None:
-        try:
-            self._pool = await asyncpg.create_pool(
-                self._address, min_size=1, max_size=4, command_timeout=PATIENCE
-            )
-            async with self._pool.acquire() as connection:
-                await _migrate(connection)
-        except TROUBLE as error:
-            raise Unavailable(f"PostgreSQL cannot be opened: {error}") from None
+        for attempt in range(ATTEMPTS):  # it may be starting too
+            try:
+                self._pool = await asyncpg.create_pool(
+                    self._address, min_size=1, max_size=4, command_timeout=PATIENCE
+                )
+                async with self._pool.acquire() as connection:
+                    await _migrate(connection)
+                return
+            except TROUBLE as error:
+                if attempt + 1 == ATTEMPTS:
+                    raise Unavailable(f"PostgreSQL cannot be opened: {error}") from None
+            await asyncio.sleep(1.0)
 
     async def close(self) -> None:
         """Finish what waits, then close the connections."""

@@ -49,6 +49,22 @@ INSERT_ENTRY = "INSERT INTO entries (room, number, data) VALUES (?, ?, ?)"
 INSERT_ANSWER = (
     "INSERT INTO answers (room, command, answer) VALUES (?, ?, ?) ON CONFLICT DO NOTHING"
 )
+# Many at once, each row an array of JSON: one statement is one hand-over between threads.
+COLUMNS = ("state", "open", "updated", "deadline", "ended", "one", "two", "data")
+_FIELDS = [f"json_extract(value, '$[{n}]')" for n in range(10)]
+_SET = ", ".join(f"{name} = {field}" for name, field in zip(COLUMNS, _FIELDS, strict=False))
+UPDATE_ROOMS = (
+    f"UPDATE rooms SET version = version + 1, {_SET} FROM json_each(?)"
+    f" WHERE rooms.id = {_FIELDS[8]} AND rooms.version = {_FIELDS[9]}"
+)
+INSERT_ENTRIES = (
+    "INSERT INTO entries (room, number, data)"
+    f" SELECT {_FIELDS[0]}, {_FIELDS[1]}, {_FIELDS[2]} FROM json_each(?)"
+)
+INSERT_ANSWERS = (
+    "INSERT OR IGNORE INTO answers (room, command, answer)"
+    f" SELECT {_FIELDS[0]}, {_FIELDS[1]}, CAST({_FIELDS[2]} AS BLOB) FROM json_each(?)"
+)
 ROOM = "SELECT data, version FROM rooms WHERE id = ?"
 ENTRIES = "SELECT data FROM entries WHERE room = ? ORDER BY number"
 ANSWERS = "SELECT command, answer FROM answers WHERE room = ?"

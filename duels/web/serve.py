@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import logging
 import signal
 import socket
@@ -19,6 +20,8 @@ from duels.web.hall import Hall
 from duels.web.settings import Settings
 
 STOP_WITHIN = 10  # seconds
+# Matches are not cyclic and there are many of them: looking through all is for when there is need.
+COLLECTED = (100_000, 50, 50)
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 
@@ -90,6 +93,11 @@ def run(settings: Settings, listening: socket.socket, token: str = "") -> int:
     logging.basicConfig(
         level=logging.INFO, stream=sys.stderr, format="%(asctime)s %(levelname)s %(message)s"
     )
+    logging.getLogger("asyncpg").setLevel(logging.ERROR)  # it tells of each attempt to reconnect
+    sys.setswitchinterval(0.001)  # the thread of the store must not wait long for its turn
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(*COLLECTED)
     made = server(settings, token)
     sockets = [listening]
     if token:

@@ -13,7 +13,8 @@ import sqlite3
 import threading
 from collections.abc import Awaitable, Callable
 from contextlib import AbstractAsyncContextManager, suppress
-from typing import Any, TypeVar
+from functools import partial
+from typing import Any, TypeVar, overload
 
 import msgspec
 
@@ -22,7 +23,7 @@ from duels.web import schema
 from duels.web.store import Conflict, Kept, Rating, Row, Save, Unavailable, columns, unpacked
 
 T = TypeVar("T")
-Job = Callable[[sqlite3.Connection], Any]
+Job = Save | Callable[[sqlite3.Connection], Any]
 MOST = 512  # jobs in one transaction
 
 
@@ -83,7 +84,8 @@ class SqliteStore:
         self, connection: sqlite3.Connection, first: tuple[Job, asyncio.Future[Any]]
     ) -> bool:
         """One transaction of all that waits; False after the last."""
-        jobs, more = [first], True
+        jobs: list[tuple[Any, asyncio.Future[Any]]] = [first]
+        more = True
         while more and len(jobs) < MOST:
             try:
                 job = self._jobs.get_nowait()
@@ -93,29 +95,62 @@ class SqliteStore:
                 more = False
             else:
                 jobs.append(job)
+        waiting = [future for _, future in jobs]
         done: list[tuple[asyncio.Future[Any], Any, Exception | None]] = []
         try:
             connection.execute("BEGIN IMMEDIATE")
+            saves = [job for job in jobs if isinstance(job[0], Save)]
+            together = len({job.row.id for job, _ in saves}) == len(saves) > 1
+            if together and self._save_all(connection, [job for job, _ in saves]):
+                done += [(future, None, None) for _, future in saves]
+                jobs = [job for job in jobs if not isinstance(job[0], Save)]
+            elif together:  # somebody came second: find out who
+                connection.execute("ROLLBACK")
+                connection.execute("BEGIN IMMEDIATE")
             for work, future in jobs:
                 try:
-                    done.append((future, work(connection), None))
+                    act = partial(_save, change=work) if isinstance(work, Save) else work
+                    done.append((future, act(connection), None))
                 except Conflict as error:  # it has written nothing
                     done.append((future, None, error))
             connection.execute("COMMIT")
             self.commits += 1
-            self.written += len(jobs)
+            self.written += len(done)
         except sqlite3.Error as error:
             if connection.in_transaction:
                 connection.execute("ROLLBACK")
             reason = Unavailable(f"the store cannot be written or read now: {error}")
-            done = [(future, None, reason) for _, future in jobs]
+            done = [(future, None, reason) for future in waiting]
         _tell(done)
         return more
 
-    async def _do(self, job: Callable[[sqlite3.Connection], T]) -> T:
+    def _save_all(self, connection: sqlite3.Connection, changes: list[Save]) -> bool:
+        """Write changes of different rooms; False if one of them conflicts, or is a new room."""
+        rows = [[*columns(change.row), change.row.id, change.row.version] for change in changes]
+        if connection.execute(schema.UPDATE_ROOMS, (_json(rows),)).rowcount != len(rows):
+            return False
+        entries = [
+            (change.row.id, number, entry.decode())
+            for change in changes
+            for number, entry in enumerate(change.entries, change.number)
+        ]
+        answers = [
+            (change.row.id, change.answer[0], change.answer[1].decode())
+            for change in changes
+            if change.answer is not None
+        ]
+        connection.execute(schema.INSERT_ENTRIES, (_json(entries),))
+        connection.execute(schema.INSERT_ANSWERS, (_json(answers),))
+        return True
+
+    @overload
+    async def _do(self, job: Save) -> None: ...
+    @overload
+    async def _do(self, job: Callable[[sqlite3.Connection], T]) -> T: ...
+    async def _do(self, job: Any) -> Any:
         if self._thread is None or not self._thread.is_alive():
             raise Unavailable("the store is closed")
-        future: asyncio.Future[T] = asyncio.get_running_loop().create_future()
+        future: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
         self._jobs.put((job, future))
         return await future
 
@@ -128,25 +163,8 @@ class SqliteStore:
     # Rooms.
 
     async def save(self, change: Save) -> None:
-        row = change.row
-        values = columns(row)
-
-        def job(connection: sqlite3.Connection) -> None:
-            if row.version == 0:
-                made = connection.execute(
-                    schema.INSERT_ROOM, (row.id, row.game, row.request, *values)
-                )
-            else:
-                made = connection.execute(schema.UPDATE_ROOM, (*values, row.id, row.version))
-            if made.rowcount != 1:
-                raise Conflict(row.id)
-            for n, entry in enumerate(change.entries, change.number):
-                connection.execute(schema.INSERT_ENTRY, (row.id, n, entry.decode()))
-            if change.answer is not None:
-                connection.execute(schema.INSERT_ANSWER, (row.id, *change.answer))
-
-        await self._do(job)
-        row.version += 1
+        await self._do(change)
+        change.row.version += 1
 
     async def load(self, room: str) -> Kept | None:
         def job(connection: sqlite3.Connection) -> Kept | None:
@@ -243,6 +261,24 @@ class SqliteStore:
 
     async def keep_analysis(self, room: str, data: bytes) -> None:
         await self._all(schema.KEEP_ANALYSIS, room, data)
+
+
+def _save(connection: sqlite3.Connection, change: Save) -> None:
+    row, values = change.row, columns(change.row)
+    if row.version == 0:
+        made = connection.execute(schema.INSERT_ROOM, (row.id, row.game, row.request, *values))
+    else:
+        made = connection.execute(schema.UPDATE_ROOM, (*values, row.id, row.version))
+    if made.rowcount != 1:
+        raise Conflict(row.id)
+    for n, entry in enumerate(change.entries, change.number):
+        connection.execute(schema.INSERT_ENTRY, (row.id, n, entry.decode()))
+    if change.answer is not None:
+        connection.execute(schema.INSERT_ANSWER, (row.id, *change.answer))
+
+
+def _json(rows: list[Any]) -> str:
+    return msgspec.json.encode(rows).decode()
 
 
 def _tell(done: list[tuple[asyncio.Future[Any], Any, Exception | None]]) -> None:
