@@ -23,11 +23,18 @@ NEEDS = {
 }
 
 
+def _needs(path: Path) -> tuple[str, str]:
+    if path.parent.name == "web":
+        postgres = path.name in ("postgres.py", "owners.py")
+        return ("asyncpg", "postgres") if postgres else ("starlette", "web")
+    return NEEDS.get(path.name, ("", ""))
+
+
 class Skipped(pytest.File):
     """A module whose examples cannot be looked for."""
 
     def collect(self) -> Iterable[pytest.Item]:
-        _, extra = NEEDS[self.path.name]
+        _, extra = _needs(self.path)
         examples = f"the examples of {self.path.relative_to(ROOT)}"
         reason = f"{examples} need the extra: pip install 'duels[{extra}]'"
         pytest.skip(reason, allow_module_level=True)
@@ -38,8 +45,8 @@ def pytest_collect_file(
     file_path: Path, parent: pytest.Collector
 ) -> Generator[None, list[Any], list[Any]]:
     found = yield
-    library, _ = NEEDS.get(file_path.name, ("", ""))
-    here = file_path.parent == ROOT / "duels" / "envs"
+    library, _ = _needs(file_path)
+    here = file_path.parent in (ROOT / "duels" / "envs", ROOT / "duels" / "web")
     if not (found and here and library and find_spec(library) is None):
         return found
     return [Skipped.from_parent(parent, path=file_path)]

@@ -53,14 +53,15 @@ def test_each_layer_imports_only_those_above_it(path: Path) -> None:
 
 @pytest.mark.parametrize("path", modules(), ids=lambda path: str(path.relative_to(ROOT)))
 def test_core_games_terminal_and_opponents_need_nothing_installed(path: Path) -> None:
-    if path.relative_to(ROOT).parts[:2] == ("solve", "compiled") or "envs" in path.parts:
+    parts = path.relative_to(ROOT).parts
+    if parts[:2] == ("solve", "compiled") or parts[0] in ("envs", "web"):
         return  # behind extras
     for name in imports(path):
         top = name.split(".")[0]
         assert top == "duels" or top in sys.stdlib_module_names, f"{path} imports {name}"
 
 
-@pytest.mark.parametrize("package", ["analysis", "cli", "players"])
+@pytest.mark.parametrize("package", ["analysis", "cli", "players", "web"])
 def test_no_game_is_named_outside_the_games(package: str) -> None:
     names = list(BUILT_IN) + [slug.replace("-", "_") for slug in BUILT_IN]
     names += [slug.title().replace("-", "") for slug in BUILT_IN]

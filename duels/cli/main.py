@@ -28,6 +28,11 @@ COMMANDS = {
     "analyse": "duels.cli.report:analyse",
     "explain": "duels.cli.explain:explain",
     "solve": "duels.cli.solving:solve_command",
+    "verify": "duels.cli.verify:verify",
+    "serve": "duels.cli.serve:serve",
+    "export": "duels.cli.serve:export_records",
+    "import": "duels.cli.serve:import_records",
+    "ratings": "duels.cli.serve:ratings",
 }
 
 
@@ -132,7 +137,12 @@ def _parser(first: str) -> argparse.ArgumentParser:
     def json(made: Any, about: str = "for programs") -> None:
         made.add_argument("--json", action="store_true", help=about)
 
-    play = command("play", "play a game", game=True)
+    play = command("play", "play a game")
+    play.add_argument("game", metavar="GAME", nargs="?", help="its name or the beginning of it")
+    play.add_argument(
+        "--server", metavar="URL",
+        help="play at a server: of 'duels serve', or of a match there to join it",
+    )  # fmt: skip
     play.add_argument("--p1", metavar="WHO", help="human or an opponent's name")
     play.add_argument("--p2", metavar="WHO", help="likewise; usually the strongest opponent")
     play.add_argument("--first", choices=("1", "2", "random"), help="who starts")
@@ -189,6 +199,46 @@ def _parser(first: str) -> argparse.ArgumentParser:
         "--minutes", type=_seconds, metavar="N", help="how long, for a game that is learned"
     )
     solve.add_argument("--out", metavar="FILE", help="write the table there")
+
+    command("verify", "check every roll, deal and draw of a record", file=REQUIRED)
+
+    def database(made: Any) -> None:
+        made.add_argument(
+            "--database", default="", metavar="WHERE",
+            help="a file or postgresql://...; usually a file in the user's data directory",
+        )  # fmt: skip
+
+    serve = command("serve", "play in the browser: a server on this machine")
+    serve.add_argument("--host", default="127.0.0.1", help="usually 127.0.0.1; 0.0.0.0 for all")
+    serve.add_argument("--port", type=_port, default=8000, metavar="N", help="usually 8000")
+    database(serve)
+    serve.add_argument("--workers", type=_count, default=1, metavar="N", help="with PostgreSQL")
+    serve.add_argument(
+        "--origin", action="append", default=[], metavar="URL", help="another origin of the pages"
+    )
+    serve.add_argument(
+        "--proxy", action="store_true", help="believe the X-Forwarded-For of a proxy in front"
+    )
+    serve.add_argument(
+        "--max-per-address", type=_count, metavar="N", help="connections of one address"
+    )
+    serve.add_argument(
+        "--claim-after", type=_seconds, metavar="SECONDS",
+        help="away for so long while a pick is awaited, the other may claim the win",
+    )  # fmt: skip
+    serve.add_argument(
+        "--computer-delay", type=_seconds, metavar="SECONDS", help="computers take at least that"
+    )
+    serve.add_argument("--no-limits", action="store_true", help="for measuring: no rates")
+    serve.add_argument("--open", action="store_true", help="open the page in a browser")
+
+    export = command("export", "all records of a server as JSON lines")
+    export.add_argument("file", metavar="FILE", help="to write; - for the output")
+    database(export)
+    taken = command("import", "take records from JSON lines into a server's store")
+    taken.add_argument("file", metavar="FILE", help="to read; - for the input")
+    database(taken)
+    database(command("ratings", "compute all ratings again from a server's records"))
     return parser
 
 
@@ -196,6 +246,18 @@ def _seed(text: str) -> int:
     if text.isascii() and text.isdigit() and len(text) <= 40:
         return int(text)
     raise argparse.ArgumentTypeError(f"expected a whole number from 0 up, got {text[:40]!r}")
+
+
+def _port(text: str) -> int:
+    if text.isascii() and text.isdigit() and len(text) <= 5 and int(text) < 65536:
+        return int(text)
+    raise argparse.ArgumentTypeError(f"expected a port from 0 to 65535, got {text[:40]!r}")
+
+
+def _count(text: str) -> int:
+    if text.isascii() and text.isdigit() and 1 <= len(text) <= 6 and int(text):
+        return int(text)
+    raise argparse.ArgumentTypeError(f"expected a number from 1 up, got {text[:40]!r}")
 
 
 def _seconds(text: str) -> float:

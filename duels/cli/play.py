@@ -149,6 +149,14 @@ def _analyse(terminal: Terminal, match: Match) -> None:
 
 def play(terminal: Terminal, given: Namespace) -> int:
     """Play the game, the players and the options of the command line."""
+    if given.server is not None:
+        from duels.cli.remote import play_remote
+
+        return play_remote(terminal, given)
+    if given.game is None:
+        raise OptionError(
+            f"the following arguments are required: GAME; see them with: {program()} games"
+        )
     options: dict[str, object] = dict(given.set)
     seed = given.seed
     if given.first == "random":

@@ -84,6 +84,9 @@ Event = Pick | Outcome
 History = tuple[Event, ...]  # what has happened, as one viewer saw it
 
 
+_options: dict[type, dict[str, Option[Any]]] = {}  # of each game, looked for once
+
+
 class Game(Generic[S, O]):
     """The rules of one game. Its `Option` attributes are its rule options, fixed at creation."""
 
@@ -113,13 +116,13 @@ class Game(Generic[S, O]):
 
     @classmethod
     def options(cls) -> dict[str, Option[Any]]:
-        """The rule options by name, the game's own before the common ones."""
-        found: dict[str, Option[Any]] = {}
-        for kind in cls.__mro__:
-            found |= {
-                name: value for name, value in vars(kind).items() if isinstance(value, Option)
-            }
-        return found
+        """The rule options by name, the game's own before the common ones. Not to be changed."""
+        known = _options.get(cls)
+        if known is None:
+            known = _options[cls] = {}
+            for kind in cls.__mro__:
+                known |= {n: value for n, value in vars(kind).items() if isinstance(value, Option)}
+        return known
 
     def check(self) -> None:
         """Refuse options that are fine one by one but not together."""

@@ -82,15 +82,16 @@ def to_json(match: Match) -> Json:
     return data
 
 
-def redacted(match: Match, viewer: int | None) -> Json:
+def redacted(match: Match, viewer: int | None, commitment: str | None = None) -> Json:
     """The record as a player or a spectator may have it: no seed, nobody else's secrets.
 
-    What is published of the seed is its commitment, to be checked when the match is over.
+    What is published of the seed is its commitment, to be checked when the match is over; where the
+    seed comes from a secret, whoever runs the match gives the commitment to that.
     """
     data = header(match)
     del data["seed"]
     data["viewer"] = "spectator" if viewer is None else viewer + 1
-    data["commitment"] = match.commitment
+    data["commitment"] = match.commitment if commitment is None else commitment
     log = match.log(viewer)
     data["entries"] = [dump(logged) for logged in log[: len(match.events)]]
     data["result"] = dump(match.result)

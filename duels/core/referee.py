@@ -98,6 +98,10 @@ class Referee:
         """The state that an event led to; -1 for the start."""
         return self._timeline.after(number).state
 
+    def place_before(self, number: int) -> int:
+        """Which place in the tree of lines an event happened at: the same line, the same place."""
+        return self._timeline.before[number].node
+
     @property
     def line(self) -> tuple[int, ...]:
         """The numbers of the events that no undo has taken back."""

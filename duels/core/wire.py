@@ -26,6 +26,7 @@ from duels.core.show import (
     Item,
     Line,
     Meter,
+    Part,
     Pile,
     Score,
     Sealed,
@@ -51,21 +52,32 @@ NAMES = {kind: name for name, kind in TYPES.items()}
 SEATS = ("owner", "player", "by", "winner", "viewer")  # fields that hold a player
 BY_WORD = ("after", "refused")  # fields whose keys are words of a game, "type" perhaps among them
 PLAIN = (str, int, float)  # bool is an int
+ATOMS = frozenset((str, int, float, bool, type(None)))  # JSON as they are
+WRITTEN_OTHERWISE = frozenset((*SEATS, "players", "moves", "lines"))
 WRONG_SHAPE = (KeyError, TypeError, ValueError, AttributeError, RecursionError)
 
 
 def dump(value: Any) -> Any:
     """A value of one of the `TYPES`, a log entry, a line, or a container of them, as JSON."""
+    # A server writes thousands of these a second: what is most frequent comes first.
+    kind = type(value)
+    if kind in ATOMS:
+        return value
+    name = NAMES.get(kind)
+    if name is not None:
+        data = {"type": name}
+        for key, item in zip(value._fields, value, strict=True):
+            plain = type(item) in ATOMS and key not in WRITTEN_OTHERWISE
+            data[key] = item if plain else _dump_field(key, item)
+        return data
+    if kind is tuple or kind is list:
+        return [item if type(item) in ATOMS else dump(item) for item in value]
     if isinstance(value, View):
         return dump_view(value)
     if isinstance(value, Logged):
         return {**dump(value.entry), "number": value.number, "at": value.at}
     if isinstance(value, Line):
         return {"type": "line", "text": str(value), "tone": tone(value)}
-    name = NAMES.get(type(value))
-    if name is not None:
-        fields = zip(value._fields, value, strict=True)
-        return {"type": name, **{key: _dump_field(key, item) for key, item in fields}}
     if isinstance(value, tuple | list):
         return [dump(item) for item in value]
     if isinstance(value, Mapping):
@@ -158,10 +170,15 @@ def load_observation(game: AnyGame, data: Json) -> Any:
     )
 
 
+_seats: dict[Any, set[str]] = {}  # of each kind of observation, looked for once
+
+
 def _seat_fields(kind: Any) -> set[str]:
     """Annotations are texts or, without the future import, objects; both name what they are."""
-    notes = {k: getattr(v, "__forward_arg__", repr(v)) for k, v in kind.__annotations__.items()}
-    return {key for key, note in notes.items() if "Seat" in note or "'seat'" in note}
+    if kind not in _seats:
+        notes = {k: getattr(v, "__forward_arg__", repr(v)) for k, v in kind.__annotations__.items()}
+        _seats[kind] = {key for key, n in notes.items() if "Seat" in n or "'seat'" in n}
+    return _seats[kind]
 
 
 def dump_game(game: Game[Any, Any]) -> Json:
@@ -169,31 +186,29 @@ def dump_game(game: Game[Any, Any]) -> Json:
     return {"type": "game", "slug": game.slug, "title": game.title, "options": game.settings()}
 
 
-def dump_view(view: View, history: bool = True) -> Json:
+def dump_view(view: View, history: bool = True, table: bool = True) -> Json:
     """All that a player or spectator may know, with the tree of the choice and the table.
 
     The history grows with the match and the rest does not: whoever follows the log leaves it out.
+    Whoever writes the table otherwise puts it in the place that is kept for it.
     """
-    data = {
+    return {
         "type": "view",
         "version": VERSION,
         "game": dump_game(view.game),
         "player": None if view.player is None else view.player + 1,
         "moment": view.moment,
         "observation": dump_observation(view.game, view.observation),
-        "history": dump(view.history),
+        **({"history": dump(view.history)} if history else {}),
         "options": list(view.options),
         "choice": dump(choice_of(view)),
-        "table": dump_table(view),
+        "table": dump_table(view) if table else [],
         "clock": view.clock,
         "clocks": list(view.clocks),
         "sealed": [player + 1 for player in view.sealed],
         "offer": None if view.offer is None else view.offer + 1,
         "result": dump(view.result),
     }
-    if not history:
-        del data["history"]
-    return data
 
 
 def load_view(data: Json, find: Find) -> View:
@@ -228,13 +243,15 @@ def load_view(data: Json, find: Find) -> View:
 
 def dump_table(view: View) -> list[Json]:
     """The parts of the table, each with an id that stays the same from view to view."""
-    found: list[Json] = []
-    for part in table_of(view):
-        data = dump(part)
-        name = f"{data['type']}-{data['owner'] or 0}"
-        count = sum(other["id"].startswith(name) for other in found)
-        found.append({**data, "id": f"{name}-{count + 1}"})
-    return found
+    counts: dict[str, int] = {}
+    return [{**dump(part), "id": part_id(part, counts)} for part in table_of(view)]
+
+
+def part_id(part: Part, counts: dict[str, int]) -> str:
+    """The id of a part: its kind, whose it is, and which of those; `counts` is of one table."""
+    name = f"{NAMES[type(part)]}-{0 if part.owner is None else part.owner + 1}"
+    counts[name] = counts.get(name, 0) + 1
+    return f"{name}-{counts[name]}"
 
 
 # Entries come from strangers' files too, so these are read strictly.

@@ -1,0 +1,403 @@
+"""How much one server carries: moves per second, time until both are told, memory per match.
+
+The same client plays the same way against `duels serve` and against a boardgame.io server with a
+game like it (benchmarks/boardgame: `npm install` there first), all on one machine:
+
+    python benchmarks/web_load.py --peer benchmarks/boardgame     # both, and ours on two workers
+    python benchmarks/web_load.py --live 5000                     # many matches, few moves each
+    python benchmarks/web_load.py --database postgresql://…       # with --workers 2
+
+A match is two connections. Who is to move sends; when both players have been told, that is one
+sample, and the other moves: at once (`--think 0`), or after a pause.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import os
+import random
+import struct
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import httpx
+import msgspec
+import uvloop
+
+ROOT = Path(__file__).parents[1]
+NONCE = "0123456789abcdef"
+
+
+class Frames(asyncio.Protocol):
+    """The least of a WebSocket client: frames of text in both directions, nothing else."""
+
+    def __init__(self, host: str, path: str, on_text: Callable[[bytes], None]) -> None:
+        self.host, self.path, self.on_text = host, path, on_text
+        self.buffer = bytearray()
+        self.open = asyncio.get_running_loop().create_future()
+        self.transport: Any = None
+        self.closed = False
+
+    def connection_made(self, transport: Any) -> None:
+        self.transport = transport
+        transport.write(
+            f"GET {self.path} HTTP/1.1\r\nHost: {self.host}\r\nUpgrade: websocket\r\n"
+            "Connection: Upgrade\r\nSec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n"
+            "Sec-WebSocket-Version: 13\r\n\r\n".encode()
+        )
+
+    def connection_lost(self, error: Exception | None) -> None:
+        self.closed = True
+        if not self.open.done():
+            self.open.set_exception(ConnectionError("refused"))
+
+    def data_received(self, data: bytes) -> None:
+        buffer = self.buffer
+        buffer += data
+        if not self.open.done():
+            end = buffer.find(b"\r\n\r\n")
+            if end < 0:
+                return
+            if b" 101 " not in buffer[:20]:
+                self.open.set_exception(ConnectionError(buffer[:200].decode()))
+                return
+            del buffer[: end + 4]
+            self.open.set_result(None)
+        while len(buffer) >= 2:
+            size, start = buffer[1] & 127, 2
+            if size == 126:
+                if len(buffer) < 4:
+                    return
+                size, start = struct.unpack_from(">H", buffer, 2)[0], 4
+            elif size == 127:
+                if len(buffer) < 10:
+                    return
+                size, start = struct.unpack_from(">Q", buffer, 2)[0], 10
+            if len(buffer) < start + size:
+                return
+            kind, content = buffer[0] & 15, bytes(buffer[start : start + size])
+            del buffer[: start + size]
+            if kind == 1:
+                self.on_text(content)
+            elif kind == 9:
+                self._write(0x8A, content)
+
+    def send(self, text: bytes) -> None:
+        self._write(0x81, text)
+
+    def _write(self, first: int, text: bytes) -> None:
+        if self.closed or self.transport.is_closing():
+            return
+        # A mask of zeros is a mask too, and costs nothing.
+        size = len(text)
+        head = bytes([first, 128 | size]) if size < 126 else struct.pack(">BBH", first, 254, size)
+        self.transport.write(head + b"\0\0\0\0" + text)
+
+
+class View(msgspec.Struct):
+    options: list[str]
+    result: Any = None
+
+
+class Told(msgspec.Struct):
+    type: str
+    moment: int = 0
+    view: View | None = None
+    ok: bool = True
+
+
+read_told = msgspec.json.Decoder(Told).decode
+
+
+class Meter:
+    """Samples of one run."""
+
+    def __init__(self) -> None:
+        self.seconds: list[float] = []
+        self.running = True
+        self.matches: list[Any] = []
+
+    def line(self, took: float) -> dict[str, float]:
+        found = sorted(self.seconds)
+        p50, p99 = (1000 * found[int(share * len(found))] for share in (0.5, 0.99))
+        return {
+            "moves/s": round(len(found) / took), "p50 ms": round(p50, 1), "p99 ms": round(p99, 1),
+            "moves": len(found), "seconds": round(took, 1),
+        }  # fmt: skip
+
+
+class Match:
+    """Two connections that move in turn; each server's way of speaking is in a subclass."""
+
+    def __init__(self, meter: Meter, think: float) -> None:
+        self.meter, self.think = meter, think
+        self.sides: list[Frames] = []
+        self.told = [0, 0]  # how far each was told
+        self.sent, self.at = 0.0, 0  # when the last move was sent, and what it leads to
+        meter.matches.append(self)
+
+    def both_told(self) -> None:
+        """A move is with both: count it, and let the next one come."""
+        if self.sent and min(self.told) >= self.at:
+            self.meter.seconds.append(time.perf_counter() - self.sent)
+            self.sent = 0.0
+            if self.meter.running:
+                if self.think:
+                    pause = random.uniform(0.5, 1.5) * self.think
+                    asyncio.get_running_loop().call_later(pause, self.move)
+                else:
+                    self.move()
+
+    def move(self) -> None:
+        raise NotImplementedError
+
+
+class Ours(Match):
+    def __init__(self, meter: Meter, think: float) -> None:
+        super().__init__(meter, think)
+        self.options: list[list[str]] = [[], []]
+        self.started = asyncio.get_running_loop().create_future()
+
+    async def begin(self, http: httpx.AsyncClient, host: str, port: int) -> None:
+        keys = [os.urandom(24).hex()[:43] for _ in range(2)]
+        headers = [{"Authorization": f"Bearer {key}"} for key in keys]
+        wish = {"game": "number-wars", "options": {"lp": "999"}, "seat": 1}
+        made = (await http.post("/api/matches", json=wish, headers=headers[0])).json()
+        id = made["id"]
+        await http.post(f"/api/matches/{id}/join", json={}, headers=headers[1])
+        loop = asyncio.get_running_loop()
+        for seat in (0, 1):
+            side = Frames(host, f"/ws/{id}", partial(self.hear, seat))
+            self.sides.append(side)
+            await loop.create_connection(partial(_same, side), host, port)
+            await side.open
+            hello = {"type": "hello", "key": keys[seat], "since": 0}
+            side.send(msgspec.json.encode(hello))
+            side.send(msgspec.json.encode({"type": "nonce", "id": "n", "nonce": NONCE}))
+        await self.started
+
+    def hear(self, seat: int, text: bytes) -> None:
+        if not text.startswith(b'{"type":"update"'):
+            if b'"ok":false' in text or text.startswith((b'{"type":"ref', b'{"type":"bye')):
+                raise SystemExit(text.decode()[:300])
+            return
+        frame = read_told(text)
+        assert frame.view is not None
+        self.told[seat], self.options[seat] = frame.moment, frame.view.options
+        if not self.started.done() and all(self.sides) and len(self.sides) == 2:
+            self.started.set_result(None)
+        if frame.view.result is None:
+            self.both_told()
+        else:
+            self.sent = 0.0
+
+    def move(self) -> None:
+        seat = 0 if self.options[0] else 1
+        if not self.options[seat]:
+            return
+        self.at, self.sent = self.told[seat] + 1, time.perf_counter()
+        move, at = random.choice(self.options[seat]), self.told[seat]
+        frame = b'{"type":"move","id":"m%d","at":%d,"move":"%s"}' % (at, at, move.encode())
+        self.options[seat] = []
+        self.sides[seat].send(frame)
+
+
+class State(msgspec.Struct):
+    id: int = msgspec.field(name="_stateID")
+
+
+class Theirs(Match):
+    """boardgame.io: socket.io by hand over a WebSocket."""
+
+    def __init__(self, meter: Meter, think: float) -> None:
+        super().__init__(meter, think)
+        self.synced = [asyncio.get_running_loop().create_future() for _ in range(2)]
+        self.turn, self.id = 0, ""
+        self.unused = [list(range(1, 11)), list(range(1, 11))]
+        self.keys: list[str] = []
+
+    async def begin(self, http: httpx.AsyncClient, host: str, port: int) -> None:
+        made = await http.post("/games/wars/create", json={"numPlayers": 2})
+        self.id = made.json()["matchID"]
+        for seat in (0, 1):
+            body = {"playerID": str(seat), "playerName": f"P{seat}"}
+            found = await http.post(f"/games/wars/{self.id}/join", json=body)
+            self.keys.append(found.json()["playerCredentials"])
+        loop = asyncio.get_running_loop()
+        path = "/socket.io/?EIO=4&transport=websocket"
+        for seat in (0, 1):
+            side = Frames(host, path, partial(self.hear, seat))
+            self.sides.append(side)
+            await loop.create_connection(partial(_same, side), host, port)
+            await side.open
+            await self.synced[seat]
+
+    def hear(self, seat: int, text: bytes) -> None:
+        if text == b"2":
+            self.sides[seat].send(b"3")
+        elif text.startswith(b"0"):
+            self.sides[seat].send(b"40/wars,")
+        elif text.startswith(b"40/wars,"):
+            wish = ["sync", self.id, str(seat), self.keys[seat], 2]
+            self.sides[seat].send(b"42/wars," + msgspec.json.encode(wish))
+        elif text.startswith(b'42/wars,["sync"'):
+            if not self.synced[seat].done():
+                self.synced[seat].set_result(None)
+        elif text.startswith(b'42/wars,["update"'):
+            found = msgspec.json.decode(text[8:], type=tuple[str, str, State, Any])
+            self.told[seat] = found[2].id
+            self.both_told()
+        elif text.startswith(b'42/wars,["patch"'):
+            self.told[seat] = msgspec.json.decode(text[8:], type=list[Any])[3]
+            self.both_told()
+
+    def move(self) -> None:
+        seat = self.turn
+        self.turn = 1 - seat
+        number = self.unused[seat].pop(random.randrange(len(self.unused[seat])))
+        self.unused[seat] = self.unused[seat] or list(range(1, 11))
+        state = max(self.told)
+        payload = {
+            "type": "attack", "args": [number], "playerID": str(seat),
+            "credentials": self.keys[seat],
+        }  # fmt: skip
+        action = {"type": "MAKE_MOVE", "payload": payload}
+        wish = ["update", action, state, self.id, str(seat)]
+        self.at, self.sent = state + 1, time.perf_counter()
+        self.sides[seat].send(b"42/wars," + msgspec.json.encode(wish))
+
+
+def _same(side: Frames) -> Frames:
+    return side
+
+
+def memory(pids: list[int]) -> int:
+    """Bytes that processes have to themselves, together."""
+    total = 0
+    for pid in pids:
+        for line in Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines():
+            if line.startswith(("Private_Clean", "Private_Dirty")):
+                total += 1024 * int(line.split()[1])
+    return total
+
+
+def family(pid: int) -> list[int]:
+    found = subprocess.run(["pgrep", "-P", str(pid)], capture_output=True, text=True, check=False)
+    return [pid, *(int(child) for child in found.stdout.split())]
+
+
+async def drive(
+    kind: type[Match], port: int, pid: int, matches: int, think: float, seconds: float
+) -> dict[str, float]:
+    """Set up so many matches, let them be played, and say how that went."""
+    meter = Meter()
+    empty = memory(family(pid))
+    limits = httpx.Limits(max_connections=20)
+    base = f"http://127.0.0.1:{port}"
+    async with httpx.AsyncClient(base_url=base, limits=limits, timeout=120) as http:
+        queue = iter(range(matches))
+
+        async def some() -> None:
+            for _ in queue:
+                made: Any = kind(meter, think)
+                await made.begin(http, "127.0.0.1", port)
+
+        await asyncio.gather(*(some() for _ in range(10)))
+    await asyncio.sleep(1.0)
+    idle = memory(family(pid))
+    began = time.perf_counter()
+    for n, match in enumerate(meter.matches):
+        pause = think * n / matches
+        asyncio.get_running_loop().call_later(pause, match.move)
+    if think:
+        await asyncio.sleep(think)
+        meter.seconds.clear()
+        began = time.perf_counter()
+    await asyncio.sleep(seconds)
+    took = time.perf_counter() - began
+    meter.running = False
+    line = meter.line(took)
+    busy = memory(family(pid))
+    await asyncio.sleep(0.5)
+    lost = sum(side.closed for match in meter.matches for side in match.sides)
+    line |= {
+        "matches": matches, "KB/match idle": round((idle - empty) / matches / 1024, 1),
+        "KB/match busy": round((busy - empty) / matches / 1024, 1), "lost connections": lost,
+    }  # fmt: skip
+    for match in meter.matches:
+        for side in match.sides:
+            side.transport.abort()
+    return line
+
+
+def start(command: list[str], ready: str, **settings: Any) -> tuple[subprocess.Popen[str], str]:
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, **settings)
+    assert process.stdout is not None
+    for line in process.stdout:
+        if ready in line:
+            return process, line
+    raise SystemExit(f"{command[0]} did not start")
+
+
+def ours(database: str, workers: int, *given: Any) -> dict[str, float]:
+    with tempfile.TemporaryDirectory(dir=ROOT) as folder:
+        where = database or f"{folder}/duels.sqlite"
+        command = [sys.executable, "-m", "duels", "serve", "--port", "0", "--no-limits"]
+        command += ["--database", where, "--workers", str(workers)]
+        env = {**os.environ, "PYTHONPATH": str(ROOT), "PYTHONUNBUFFERED": "1"}
+        process, line = start(command, "served on", env=env, cwd=ROOT)
+        time.sleep(2.0)
+        try:
+            port = int(line.split()[4].rpartition(":")[2])
+            return uvloop.run(drive(Ours, port, process.pid, *given))
+        finally:
+            process.terminate()
+            process.wait()
+
+
+def theirs(peer: str, kind: str, *given: Any) -> dict[str, float]:
+    with tempfile.TemporaryDirectory(dir=ROOT) as folder:
+        port = 8459
+        command = ["node", "server.js", str(port), kind, folder]
+        process, _ = start(command, "serving", cwd=peer)
+        time.sleep(1.0)
+        try:
+            return uvloop.run(drive(Theirs, port, process.pid, *given))
+        finally:
+            process.kill()
+            process.wait()
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--matches", type=int, default=100, help="that move without a pause")
+    parser.add_argument("--live", type=int, help="matches with pauses instead")
+    parser.add_argument("--think", type=float, default=10.0, help="seconds of a pause, with --live")
+    parser.add_argument("--seconds", type=float, default=10.0)
+    parser.add_argument("--peer", help="folder of the boardgame.io server, installed")
+    parser.add_argument("--only-peer", action="store_true")
+    parser.add_argument("--database", default="")
+    parser.add_argument("--workers", type=int, default=1)
+    args = parser.parse_args()
+    given = (args.live or args.matches, args.think if args.live else 0.0, args.seconds)
+    runs: list[tuple[str, Callable[[], dict[str, float]]]] = []
+    if not args.only_peer:
+        where = args.database.partition(":")[0] or "sqlite"
+        name = f"duels, {where}, {args.workers} worker{'s' * (args.workers > 1)}"
+        runs.append((name, lambda: ours(args.database, args.workers, *given)))
+    if args.peer:
+        for kind in ("memory", "files"):
+            runs.append((f"boardgame.io, {kind}", partial(theirs, args.peer, kind, *given)))
+    for name, run in runs:
+        print(f"{name:32}", *(f"{key} {value}" for key, value in run().items()), sep="  ")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,181 @@
+"""`duels play --server`: a terminal at somebody's server, against a browser, a bot or another."""
+
+from __future__ import annotations
+
+from argparse import Namespace
+from contextlib import suppress
+from typing import Any
+
+from duels.cli.asking import Quit, ask_step
+from duels.cli.keyboard import TimeUp
+from duels.cli.serve import check_extra
+from duels.cli.terminal import Terminal, printable, program
+from duels.core.errors import OptionError
+from duels.core.player import View
+from duels.core.show import ON_TABLE, Step, tone
+from duels.core.views import table_of
+from duels.core.wire import load as load_wire
+from duels.core.wire import load_view
+from duels.games import find, load
+from duels.players import HUMAN
+from duels.players import full_name as find_player
+
+COMMANDS = "?  table  hint  undo  resign  quit"
+
+
+def play_remote(terminal: Terminal, given: Namespace) -> int:
+    """Create a match at a server, or join the one that an address names."""
+    check_extra()
+    from duels.web.visitor import Visitor, own_key
+
+    server, slash, id = given.server.rstrip("/").partition("/match/")
+    if not server.startswith(("http://", "https://")):
+        raise OptionError("--server: expected an address such as http://127.0.0.1:8000")
+    visitor = Visitor(server, own_key())
+    if slash:
+        match = visitor.join(id.partition("/")[0])
+    elif given.game is None:
+        raise OptionError("which game? Name one, or give the address of a match to join")
+    else:
+        match = visitor.create(find(given.game).slug, **_wish(given))
+    if match["state"] == "waiting":
+        terminal.say([f"Send this to your opponent: {server}/match/{match['id']}"], whole=True)
+    guest = Guest(terminal)
+    table = visitor.sit(match["id"], guest.told)
+    guest.table = table
+    try:
+        return guest.run()
+    except (Quit, EOFError, KeyboardInterrupt):
+        come_back = f"{program()} play --server {server}/match/{match['id']}"
+        terminal.note(f"The match goes on without you; come back with: {come_back}")
+        return 0
+    finally:
+        table.close()
+
+
+def _wish(given: Namespace) -> dict[str, Any]:
+    wish: dict[str, Any] = {"options": dict(given.set)}
+    if given.first is not None:
+        wish["options"]["first"] = given.first
+    other = find_player(given.p2) if given.p2 else HUMAN
+    if other != HUMAN:
+        wish["opponent"] = other
+    if given.time_limit or given.time_budget:
+        wish["time"] = {
+            "limit": given.time_limit, "budget": given.time_budget,
+            "increment": given.increment or 0.0,
+        }  # fmt: skip
+    return wish
+
+
+class Guest:
+    """Shows what the server tells, and asks when it is one's choice."""
+
+    def __init__(self, terminal: Terminal) -> None:
+        self.terminal = terminal
+        self.table: Any = None
+        self.said = ""
+        self.passages: set[tuple[str, int]] = set()  # a status comes again when a pick is sealed
+
+    def told(self, frame: dict[str, Any]) -> None:
+        """A frame that has come."""
+        match frame["type"]:
+            case "update":
+                for passage in load_wire(frame["passages"]):
+                    if (passage.kind, passage.number) in self.passages:
+                        continue
+                    self.passages.add((passage.kind, passage.number))
+                    drawn = self.terminal.drawing
+                    self.terminal.say(
+                        line for line in passage.lines if not (drawn and tone(line) == ON_TABLE)
+                    )
+            case "match" | "welcome":
+                self._introduce(frame["match"])
+            case "reaction":
+                self.terminal.say([f"Player {frame['player']}: {printable(frame['reaction'])}"])
+            case "presence" if frame["claim"] is not None and self.table.match["you"]:
+                self.terminal.note("(Your opponent is away; later you can type: claim)")
+            case "bye":
+                self.terminal.note("(The server is restarted; reconnecting.)")
+
+    def _introduce(self, match: dict[str, Any]) -> None:
+        names = [printable(seat["name"]) if seat else "nobody yet" for seat in match["seats"]]
+        said = f"{match['game']['title']}: {names[0]} against {names[1]}."
+        if match["you"]:
+            said += f" You are Player {match['you']}."
+        if match["state"] == "closed":
+            said = f"The match was closed. {match.get('reason', '')}"
+        if said != self.said:
+            self.said = said
+            self.terminal.say([said])
+
+    def run(self) -> int:
+        table = self.table
+        while not table.over:
+            view = table.view
+            if view is not None and view["offer"] not in (None, view["player"]):
+                self._answer_offer(view["offer"])
+            elif view is not None and view["options"]:
+                self._choose(load_view(view, load))
+            else:
+                with suppress(TimeoutError):
+                    table.receive(30.0)
+        return 0
+
+    def _answer_offer(self, other: int) -> None:
+        question = f"May Player {other} take the last move back? (yes or no):"
+        yes = ask_step(self.terminal, Step(question, ("yes", "no"))) == "yes"
+        self._wish("accept" if yes else "decline", at=self.table.moment)
+
+    def _choose(self, view: View) -> None:
+        """Ask until a move was taken or the match has moved on."""
+        assert view.player is not None
+        self.terminal.draw(table_of(view), view.player)
+        moment, so_far = view.moment, ""
+        step = view.game.ask(view.observation, view.player, "")
+        while step is not None and self.table.moment == moment and not self.table.over:
+            try:
+                text = self.terminal.ask(step.prompt, seconds=view.clock)
+            except TimeUp:
+                self.terminal.say(["Your time is up."])
+                self._wait_for(moment)
+                return
+            if self._command(text.lower().strip(), view):
+                continue
+            answer = self.table.wish("move", at=moment, text=text, so_far=so_far)
+            if answer["ok"]:
+                return
+            if "step" in answer:
+                so_far, step = answer["so_far"], load_wire(answer["step"])
+            else:
+                self.terminal.say([printable(answer["reason"])])
+
+    def _wait_for(self, moment: int) -> None:
+        while self.table.moment == moment and not self.table.over:
+            self.table.receive(30.0)
+
+    def _command(self, word: str, view: View) -> bool:
+        """Obey a word that is not a move."""
+        if word in ("quit", "exit"):
+            raise Quit
+        if word in ("?", "help", "rules"):
+            from duels.cli.pager import page
+            from duels.core.rules import rules
+
+            page([*rules(view.game), "", f"You can also type: {COMMANDS}"], self.terminal)
+        elif word == "table":
+            self.terminal.draw(table_of(view), view.player)
+        elif word in ("undo", "resign", "hint", "claim"):
+            more = {} if word == "claim" else {"at": self.table.moment}
+            answer = self._wish(word, **more)
+            if "hint" in answer:
+                self.terminal.say([printable(answer["hint"])])
+        else:
+            return False
+        return True
+
+    def _wish(self, kind: str, **fields: Any) -> dict[str, Any]:
+        answer: dict[str, Any] = self.table.wish(kind, **fields)
+        if not answer["ok"]:
+            self.terminal.say([printable(answer["reason"])])
+        return answer

@@ -1,0 +1,92 @@
+"""`duels serve`, and what else whoever runs a server needs."""
+
+from __future__ import annotations
+
+from argparse import Namespace
+from importlib.util import find_spec
+
+from duels.cli.terminal import Terminal
+from duels.core.errors import MissingExtra, OptionError
+
+NEEDED = ("starlette", "uvicorn", "msgspec", "websockets", "httptools")
+
+
+def check_extra() -> None:
+    """Say which extra is missing rather than which module."""
+    missing = [name for name in NEEDED if find_spec(name) is None]
+    if missing:
+        raise MissingExtra(f"the server needs {', '.join(missing)}: pip install 'duels[web]'")
+
+
+def serve(terminal: Terminal, given: Namespace) -> int:
+    """Serve until Ctrl-C."""
+    check_extra()
+    from dataclasses import replace
+
+    from duels.web.serve import address, listen, run
+    from duels.web.settings import Limits, Settings
+
+    limits = Limits()
+    if given.max_per_address is not None:
+        limits = replace(limits, connections_per_address=given.max_per_address)
+    if given.no_limits:
+        much = (1e9, 10**9)
+        limits = replace(
+            limits, connections_per_address=10**6, frames=much, requests=much, creations=much,
+            connections=10**6,
+        )  # fmt: skip
+    settings = Settings(
+        given.database, given.host, given.port, tuple(given.origin), given.proxy, limits=limits
+    )
+    if given.claim_after is not None:
+        settings = replace(settings, claim_after=given.claim_after)
+    if given.computer_delay is not None:
+        settings = replace(settings, computer_delay=given.computer_delay)
+    postgres = given.database.startswith(("postgresql://", "postgres://"))
+    if given.workers > 1 and not postgres:
+        raise OptionError("--workers: several processes need --database postgresql://...")
+    listening = listen(settings)
+    where = address(settings, listening)
+    terminal.say([f"Duels is served on {where} (Ctrl-C stops it)"])
+    if given.open:
+        import webbrowser
+
+        webbrowser.open(where)
+    if given.workers > 1:
+        from duels.web.workers import run_workers
+
+        return run_workers(settings, listening, given.workers)
+    return run(settings, listening)
+
+
+def export_records(terminal: Terminal, given: Namespace) -> int:
+    check_extra()
+    import asyncio
+
+    from duels.web.transfer import export
+
+    count = asyncio.run(export(given.database, given.file))
+    terminal.note(f"{count} record{'' if count == 1 else 's'} written")
+    return 0
+
+
+def import_records(terminal: Terminal, given: Namespace) -> int:
+    check_extra()
+    import asyncio
+
+    from duels.web.transfer import take
+
+    new, known = asyncio.run(take(given.database, given.file))
+    terminal.note(f"{new} record{'' if new == 1 else 's'} taken, {known} known already")
+    return 0
+
+
+def ratings(terminal: Terminal, given: Namespace) -> int:
+    check_extra()
+    import asyncio
+
+    from duels.web.transfer import rate_again
+
+    count = asyncio.run(rate_again(given.database))
+    terminal.note(f"ratings computed from {count} match{'' if count == 1 else 'es'}")
+    return 0

@@ -1,0 +1,92 @@
+"""What a client may say over a WebSocket, as types that refuse anything else.
+
+>>> read(b'{"type": "move", "id": "1", "at": 3, "move": "attack"}')
+Move(id='1', at=3, move='attack', text=None, so_far='')
+>>> read(b'{"type": "move", "id": "1", "at": "3"}')
+Traceback (most recent call last):
+duels.core.errors.MalformedMove: Expected `int`, got `str` - at `$.at`
+"""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import msgspec
+
+from duels.core.errors import MalformedMove
+
+Id = Annotated[str, msgspec.Meta(min_length=1, max_length=64)]
+Moment = Annotated[int, msgspec.Meta(ge=0, lt=2**31)]
+Text = Annotated[str, msgspec.Meta(max_length=1000)]
+
+
+class Hello(msgspec.Struct, tag="hello"):
+    key: str | None = None
+    since: Moment = 0
+
+
+class Command(msgspec.Struct):
+    """A wish with a name of its own, so that it is granted once."""
+
+    id: Id
+
+
+class Nonce(Command, tag="nonce"):
+    nonce: Annotated[str, msgspec.Meta(max_length=64)]
+
+
+class Move(Command, tag="move"):
+    at: Moment
+    move: Text | None = None
+    text: Text | None = None
+    so_far: Text = ""
+
+
+class Resign(Command, tag="resign"):
+    at: Moment
+
+
+class Undo(Command, tag="undo"):
+    at: Moment
+
+
+class Accept(Command, tag="accept"):
+    at: Moment
+
+
+class Decline(Command, tag="decline"):
+    at: Moment
+
+
+class Hint(Command, tag="hint"):
+    at: Moment
+
+
+class Claim(Command, tag="claim"):
+    pass
+
+
+class Rematch(Command, tag="rematch"):
+    pass
+
+
+class React(Command, tag="react"):
+    reaction: Annotated[str, msgspec.Meta(max_length=16)]
+
+
+class Ping(Command, tag="ping"):
+    pass
+
+
+AnyCommand = Nonce | Move | Resign | Undo | Accept | Decline | Hint | Claim | Rematch | React | Ping
+_frames = msgspec.json.Decoder(AnyCommand | Hello)
+REACTIONS = ("👋", "👏", "😀", "😮", "🤔", "🍀")
+
+
+def read(frame: bytes | str) -> AnyCommand | Hello:
+    """The frame that was sent; a `MalformedMove` says what is wrong with any other."""
+    try:
+        found: AnyCommand | Hello = _frames.decode(frame)
+    except (msgspec.MsgspecError, UnicodeError, RecursionError) as error:
+        raise MalformedMove(str(error)[:200]) from None
+    return found

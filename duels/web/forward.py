@@ -1,0 +1,185 @@
+"""Between processes: what concerns a room goes to the process that has it.
+
+Each process also listens on a port of its own for the others, who show a token that only they know.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hmac
+import re
+from contextlib import suppress
+from typing import Any
+
+from starlette.types import ASGIApp, Receive, Scope, Send
+from websockets.asyncio.client import ClientConnection, connect
+from websockets.exceptions import ConnectionClosed, WebSocketException
+
+from duels.web.answers import refusal
+from duels.web.frames import bye
+from duels.web.hall import Hall
+from duels.web.keys import is_room_id
+from duels.web.sockets import FOR_GOOD, address_of, origin_fits
+from duels.web.store import Unavailable
+
+ROOM = re.compile(r"/(?:ws|api/matches)/([^/]+)(?:/(?:join|leave|record|replay|analysis|fair))?\Z")
+TOKEN = b"x-duels-worker"
+TRIES, PAUSE = 20, 0.1  # while a process that has died is still listed
+COME_BACK = 1012
+
+
+class Forward:
+    """The application of one process among several."""
+
+    def __init__(self, app: ASGIApp, hall: Hall, token: str) -> None:
+        self.app, self.hall, self.token = app, hall, token
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] not in ("http", "websocket"):
+            await self.app(scope, receive, send)
+            return
+        given = dict(scope["headers"]).get(TOKEN, b"").decode("latin-1")
+        if hmac.compare_digest(given.encode(), self.token.encode()):
+            scope["inside"] = True
+            await self.app(scope, receive, send)
+            return
+        if given:  # nobody else has one
+            scope["headers"] = [pair for pair in scope["headers"] if pair[0] != TOKEN]
+        found = ROOM.match(scope["path"])
+        if found is None or not is_room_id(found[1]) or found[1] in self.hall.rooms:
+            await self.app(scope, receive, send)
+        elif scope["type"] == "websocket":
+            await self._socket(found[1], scope, receive, send)
+        else:
+            await self._request(found[1], scope, receive, send)
+
+    def _headers(self, scope: Scope) -> dict[str, str]:
+        address = address_of(scope, self.hall.settings.proxy)
+        return {TOKEN.decode(): self.token, "x-forwarded-for": address}
+
+    # WebSockets.
+
+    async def _socket(self, id: str, scope: Scope, receive: Receive, send: Send) -> None:
+        if not origin_fits(scope, self.hall.settings):
+            await receive()
+            await send({"type": "websocket.close", "code": FOR_GOOD})
+            return
+        other: ClientConnection | None = None
+        try:
+            for _ in range(TRIES):
+                owner = await self.hall.store.owner(id)
+                if owner is None:
+                    await self.app(scope, receive, send)
+                    return
+                with suppress(OSError, WebSocketException, TimeoutError):
+                    other = await connect(
+                        f"ws://{owner}/ws/{id}", additional_headers=self._headers(scope),
+                        compression=None, ping_interval=None, open_timeout=5, max_queue=8,
+                    )  # fmt: skip
+                    break
+                await asyncio.sleep(PAUSE)
+        except Unavailable:
+            pass
+        await receive()
+        await send({"type": "websocket.accept"})
+        if other is None:
+            await send({"type": "websocket.send", "text": bye("Try again.", 1.0).decode()})
+            await send({"type": "websocket.close", "code": COME_BACK})
+            return
+        upward = asyncio.create_task(_upward(receive, other))
+        try:
+            await _downward(other, send, scope.get("transport"))
+        finally:
+            upward.cancel()
+            await other.close()
+
+    # HTTP.
+
+    async def _request(self, id: str, scope: Scope, receive: Receive, send: Send) -> None:
+        whole = bytearray()
+        most = self.hall.settings.limits.frame
+        try:
+            owner = await self.hall.store.owner(id)
+            if owner is None or scope["path"].endswith(id):  # a match is read from the store
+                await self.app(scope, receive, send)
+                return
+            while True:
+                message = await receive()
+                whole += message.get("body", b"")
+                if not message.get("more_body") or len(whole) > most:
+                    break
+            for _ in range(TRIES):
+                if owner is None:
+                    await self.app(scope, _again(bytes(whole)), send)
+                    return
+                with suppress(OSError, EOFError, ValueError):
+                    await _ask(owner, scope, self._headers(scope), bytes(whole[: most + 1]), send)
+                    return
+                await asyncio.sleep(PAUSE)
+                owner = await self.hall.store.owner(id)
+        except Unavailable:
+            pass
+        await refusal(503, "the match is moving; try again")(scope, receive, send)
+
+
+def _again(body: bytes) -> Receive:
+    """A request that was read already, once more."""
+
+    async def receive() -> Any:
+        return {"type": "http.request", "body": body, "more_body": False}
+
+    return receive
+
+
+async def _upward(receive: Receive, other: ClientConnection) -> None:
+    with suppress(ConnectionClosed):
+        while (message := await receive())["type"] != "websocket.disconnect":
+            await other.send(message.get("text") or message.get("bytes") or b"")
+    await other.close()
+
+
+async def _downward(other: ClientConnection, send: Send, transport: Any) -> None:
+    """Frames of the process that has the room; `send` waits for a slow reader, and so does that
+    process, which then drops the connection."""
+    code = COME_BACK
+    try:
+        async for frame in other:
+            await send({"type": "websocket.send", "text": frame})
+        code = other.close_code or COME_BACK
+    except ConnectionClosed:
+        code = other.close_code or COME_BACK
+    except Exception:
+        return  # the client is gone
+    with suppress(Exception):
+        await send({"type": "websocket.close", "code": COME_BACK if code == 1006 else code})
+
+
+async def _ask(owner: str, scope: Scope, more: dict[str, str], body: bytes, send: Send) -> None:
+    """One request to another process, its answer passed on."""
+    host, _, port = owner.rpartition(":")
+    reader, writer = await asyncio.wait_for(asyncio.open_connection(host, int(port)), 5)
+    try:
+        path = scope["raw_path"].decode("latin-1")
+        query = scope["query_string"].decode("latin-1")
+        lines = [f"{scope['method']} {path}{'?' + query if query else ''} HTTP/1.1"]
+        kept = (b"authorization", b"content-type", b"accept-encoding", b"host")
+        lines += [f"{k.decode()}: {v.decode('latin-1')}" for k, v in scope["headers"] if k in kept]
+        lines += [f"{name}: {value}" for name, value in more.items()]
+        lines += [f"content-length: {len(body)}", "connection: close", "", ""]
+        writer.write("\r\n".join(lines).encode("latin-1") + body)
+        await writer.drain()
+        head = (await asyncio.wait_for(reader.readuntil(b"\r\n\r\n"), 120)).split(b"\r\n")
+        status = int(head[0].split()[1])
+        pairs = [line.partition(b": ") for line in head[1:] if line]
+        headers = [(name.lower(), value) for name, _, value in pairs]
+        hidden = (b"connection", b"date", b"transfer-encoding")
+        content = await reader.read()
+    finally:
+        writer.close()
+    await send(
+        {
+            "type": "http.response.start", "status": status,
+            "headers": [pair for pair in headers if pair[0] not in hidden],
+        }
+    )  # fmt: skip
+    await send({"type": "http.response.body", "body": content})

@@ -1,0 +1,90 @@
+"""Which of several processes has a room, written in PostgreSQL.
+
+A process is alive while it holds its advisory lock, which PostgreSQL takes away with its
+connection: what a killed process had can be taken over at once.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import random
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
+from typing import Any
+
+import asyncpg
+
+from duels.web.store import Unavailable
+
+ALIVE = 0x6475656C  # the kind of advisory lock
+PATIENCE = 30.0  # seconds for a statement
+LOOK = 0.5  # seconds between two looks whether the lock is still held
+TROUBLE = (asyncpg.PostgresError, asyncpg.InterfaceError, OSError, asyncio.TimeoutError)
+
+TAKE = """
+INSERT INTO owners (room, worker) VALUES ($1, $2) ON CONFLICT (room) DO UPDATE SET worker = $2
+WHERE owners.worker <> $2 AND NOT EXISTS (
+    SELECT 1 FROM pg_locks WHERE locktype = 'advisory' AND classid = $3 AND granted
+    AND objid = owners.worker AND database = (
+        SELECT oid FROM pg_database WHERE datname = current_database()))
+"""
+WHOSE = """
+SELECT workers.id, workers.address FROM owners JOIN workers ON workers.id = owners.worker
+WHERE owners.room = $1
+"""
+OWNERS = (
+    "CREATE TABLE IF NOT EXISTS workers (id INTEGER PRIMARY KEY, address TEXT NOT NULL)",
+    "CREATE TABLE IF NOT EXISTS owners (room TEXT PRIMARY KEY, worker INTEGER NOT NULL)",
+)
+
+
+class Owners:
+    """One process among several."""
+
+    def __init__(self, database: str, address: str, lost: Callable[[], Awaitable[None]]) -> None:
+        self._database, self._address, self._lost = database, address, lost
+        self._worker = random.randrange(1, 2**31)
+        self._alive: Any = None
+        self._keeping: asyncio.Task[None] | None = None
+
+    async def open(self) -> None:
+        await self._come_alive()
+        self._keeping = asyncio.create_task(self._keep_alive())
+
+    async def close(self) -> None:
+        if self._keeping is not None:
+            self._keeping.cancel()
+        if self._alive is not None:
+            with suppress(*TROUBLE):
+                await self._alive.close(timeout=5)
+
+    async def _come_alive(self) -> None:
+        try:
+            self._alive = await asyncpg.connect(self._database, timeout=PATIENCE)
+            await self._alive.execute("SELECT pg_advisory_lock($1, $2)", ALIVE, self._worker)
+            await self._alive.execute(
+                "INSERT INTO workers (id, address) VALUES ($1, $2)"
+                " ON CONFLICT (id) DO UPDATE SET address = $2", self._worker, self._address,
+            )  # fmt: skip
+        except TROUBLE as error:
+            raise Unavailable(f"PostgreSQL does not answer: {error}") from None
+
+    async def _keep_alive(self) -> None:
+        """Others may take the rooms once the connection is gone: then nothing is ours any more."""
+        while True:
+            await asyncio.sleep(LOOK)
+            try:
+                await self._alive.execute("SELECT 1", timeout=5)
+            except TROUBLE:
+                await self._lost()
+                with suppress(Unavailable):
+                    await self._come_alive()
+
+    async def owner(self, run: Callable[..., Awaitable[Any]], room: str) -> str | None:
+        """The address of the process that has a room; None if it is this one, from now on."""
+        while True:
+            await run("execute", TAKE, room, self._worker, ALIVE)
+            found = await run("fetchrow", WHOSE, room)
+            if found is not None:
+                return None if found["id"] == self._worker else str(found["address"])
+            await asyncio.sleep(0.05)  # taken by one that has not said where it is

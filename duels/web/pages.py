@@ -1,0 +1,164 @@
+"""The pages: one index.html for all, the files beside it, and the headers that keep them safe."""
+
+from __future__ import annotations
+
+import gzip
+import html
+import mimetypes
+from hashlib import sha256
+from pathlib import Path
+
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from duels.core.errors import DuelsError
+from duels.web.frames import title
+from duels.web.hall import Hall
+from duels.web.keys import is_room_id
+from duels.web.picture import picture
+from duels.web.store import Row
+
+STATIC = Path(__file__).parent / "static"
+PAGES = ("/", "/match/{id}", "/match/{id}/replay", "/history", "/ratings", "/me")
+META = "<!-- meta -->"
+POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; "
+    "font-src 'self'; media-src 'self'; connect-src 'self'; manifest-src 'self'; "
+    "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+)
+SAFE = [
+    (b"content-security-policy", POLICY.encode()),
+    (b"x-content-type-options", b"nosniff"),
+    (b"referrer-policy", b"no-referrer"),
+    (b"x-frame-options", b"DENY"),
+    (b"cross-origin-opener-policy", b"same-origin"),
+    (b"cross-origin-resource-policy", b"same-origin"),
+]
+TYPES = {
+    ".js": "text/javascript",
+    ".mjs": "text/javascript",
+    ".webmanifest": "application/manifest+json",
+}
+PACKED = {".js", ".mjs", ".css", ".html", ".svg", ".json", ".webmanifest", ".txt"}
+
+
+class Safe:
+    """Puts the safe headers on every answer."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self.app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        async def safely(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                message["headers"] = [*message.get("headers", []), *SAFE]
+            await send(message)
+
+        if scope["type"] == "websocket":
+            scope["transport"] = send.__self__.transport  # type: ignore[attr-defined]
+        await self.app(scope, receive, safely if scope["type"] == "http" else send)
+
+
+class Pages:
+    """Pages and files, read once for each change on disk."""
+
+    def __init__(self, hall: Hall, static: Path = STATIC) -> None:
+        self.hall, self.static = hall, static
+        self._files: dict[str, tuple[float, bytes, bytes | None, str]] = {}
+
+    def routes(self) -> list[Route]:
+        return [
+            *(Route(path, self.page) for path in PAGES),
+            Route("/match/{id}/picture.png", self.picture),
+            Route("/static/{path:path}", self.file),
+            Route("/favicon.ico", self.no_icon),
+        ]
+
+    async def page(self, request: Request) -> Response:
+        index = self._read("index.html")
+        if index is None:
+            return Response("the pages are not installed", 404)
+        row = await self._row(request)
+        scheme = request.url.scheme
+        if self.hall.settings.proxy and request.headers.get("x-forwarded-proto") == "https":
+            scheme = "https"
+        tags = _tags(row, f"{scheme}://{request.url.netloc}")
+        body = index[1].replace(META.encode(), tags.encode(), 1)
+        packed = gzip.compress(body, 6, mtime=0)
+        return _packed(request, body, packed, "text/html; charset=utf-8", "")
+
+    async def _row(self, request: Request) -> Row | None:
+        id = request.path_params.get("id")
+        try:
+            return await self.hall.store.row(str(id)) if is_room_id(id) else None
+        except DuelsError:
+            return None
+
+    async def file(self, request: Request) -> Response:
+        found = self._read(request.path_params["path"])
+        if found is None:
+            return Response("there is no such file", 404)
+        _, body, packed, tag = found
+        if request.headers.get("if-none-match") == tag:
+            return Response(status_code=304, headers={"ETag": tag, "Cache-Control": "no-cache"})
+        return _packed(request, body, packed, _kind(request.path_params["path"]), tag)
+
+    def _read(self, name: str) -> tuple[float, bytes, bytes | None, str] | None:
+        path = (self.static / name).resolve()
+        if not path.is_relative_to(self.static.resolve()) or not path.is_file():
+            return None
+        changed, known = path.stat().st_mtime, self._files.get(name)
+        if known is None or known[0] != changed:
+            body = path.read_bytes()
+            packed = gzip.compress(body, 9, mtime=0) if path.suffix in PACKED else None
+            tag = f'"{sha256(body).hexdigest()[:20]}"'
+            known = self._files[name] = changed, body, packed, tag
+        return known
+
+    async def picture(self, request: Request) -> Response:
+        row = await self._row(request)
+        if row is None:
+            return Response("there is no such match", 404)
+        return Response(
+            picture(title(row.game), row), media_type="image/png",
+            headers={"Cache-Control": "no-cache"},
+        )  # fmt: skip
+
+    async def no_icon(self, request: Request) -> Response:
+        return Response(status_code=204)
+
+
+def _packed(request: Request, body: bytes, packed: bytes | None, kind: str, tag: str) -> Response:
+    headers = {"Cache-Control": "no-cache", "Vary": "Accept-Encoding"}
+    if tag:
+        headers["ETag"] = tag
+    if packed is not None and "gzip" in request.headers.get("accept-encoding", ""):
+        return Response(packed, media_type=kind, headers={**headers, "Content-Encoding": "gzip"})
+    return Response(body, media_type=kind, headers=headers)
+
+
+def _kind(name: str) -> str:
+    suffix = Path(name).suffix
+    return TYPES.get(suffix) or mimetypes.guess_type(name)[0] or "application/octet-stream"
+
+
+def _tags(row: Row | None, base: str) -> str:
+    """The title and the link preview of a page; every text in it is escaped."""
+    if row is None:
+        about = "Five two-player number games: play a friend or the computer in the browser."
+        shown = {"og:title": "Duels", "og:description": about, "og:type": "website"}
+    else:
+        names = [seat.name if seat is not None else "you?" for seat in row.seats]
+        shown = {
+            "og:title": f"{title(row.game)}: {names[0]} against {names[1]}",
+            "og:description": "Join" if row.state == "waiting" else "Watch",
+            "og:type": "website",
+            "og:image": f"{base}/match/{row.id}/picture.png",
+        }
+    lines = [f"<title>{html.escape(shown['og:title'])}</title>"]
+    lines += [
+        f'<meta property="{name}" content="{html.escape(text)}">' for name, text in shown.items()
+    ]
+    return "\n".join(lines)

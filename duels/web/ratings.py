@@ -1,0 +1,64 @@
+"""Ratings from finished matches: as each ends, and all again from the records."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+
+from duels.core.errors import DuelsError
+from duels.core.wire import Find
+from duels.web.rating import Strength, after
+from duels.web.room import usual
+from duels.web.store import OVER, Conflict, Rating, Row, Seat, Store
+
+AT_ONCE = 200  # matches
+
+
+async def rate_room(store: Store, row: Row, find: Find) -> None:
+    """Count a finished match; a match is counted once, whoever asks."""
+    with suppress(Conflict):
+        await store.rate(row.id, await _changed(store, row, find))
+
+
+async def rate_all(store: Store, find: Find) -> int:
+    """Count whatever is not counted yet, in the order in which it ended; how many."""
+    counted = 0
+    async with store.rating_in_turn():
+        while rows := await store.unrated(AT_ONCE):
+            for row in rows:
+                await rate_room(store, row, find)
+            counted += len(rows)
+    return counted
+
+
+async def rebuild(store: Store, find: Find) -> int:
+    """All ratings again from the matches that are kept; how many matches."""
+    await store.forget_ratings()
+    return await rate_all(store, find)
+
+
+async def _changed(store: Store, row: Row, find: Find) -> list[Rating]:
+    """What both players' ratings become; nothing for a match that does not count."""
+    one, two = row.seats
+    if row.state != OVER or row.result is None or one is None or two is None:
+        return []
+    if one.id == two.id or row.result["by"] == "limit":
+        return []
+    try:
+        game = find(row.game, **row.options)
+    except DuelsError:  # a game that was plugged in once
+        return []
+    if not usual(game, row):
+        return []
+    score = {1: 1.0, 2: 0.0}.get(row.result["winner"], 0.5)
+    old = [await _rating(store, row.game, seat) for seat in (one, two)]
+    was = [Strength(rating.rating, rating.deviation, rating.volatility) for rating in old]
+    new = after(was[0], was[1], score), after(was[1], was[0], 1 - score)
+    return [
+        Rating(row.game, seat.id, seat.kind, seat.name, *strength, rating.matches + 1)
+        for seat, strength, rating in zip((one, two), new, old, strict=True)
+    ]
+
+
+async def _rating(store: Store, game: str, seat: Seat) -> Rating:
+    found = await store.rating(game, seat.id)
+    return found or Rating(game, seat.id, seat.kind, seat.name, *Strength(), 0)

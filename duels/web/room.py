@@ -1,0 +1,315 @@
+"""A room: one match with its seats, from the first invitation to the rematch. No input, no output.
+
+Everything that is done here changes the `row` and the `match`; `change` says what to write of it.
+If that cannot be written the room is thrown away and made again from the store.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING, Any, Protocol
+
+import msgspec
+
+from duels.core import record
+from duels.core.chance import commitment, first_player
+from duels.core.clock import TimeControl
+from duels.core.errors import DuelsError, IllegalMove, StaleMove, UnknownName
+from duels.core.fair import KEY, is_nonce, shared_seed, told
+from duels.core.game import AnyGame
+from duels.core.match import Match
+from duels.core.reading import read_move
+from duels.core.show import Step, player_name
+from duels.core.wire import Find, dump
+from duels.web.store import (
+    CLOSED,
+    COMPUTER,
+    HUMAN,
+    OVER,
+    PLAYING,
+    STARTING,
+    WAITING,
+    Kept,
+    Row,
+    Save,
+    Seat,
+)
+
+if TYPE_CHECKING:
+    from duels.web.settings import Settings
+
+PLAIN = b""  # stands for an answer that says no more than yes, as most do
+REMEMBERED = 64  # refusals; what was granted is remembered for good
+
+
+class Client(Protocol):
+    """One connection: who it is and how it is told something."""
+
+    digest: str | None  # of the key it came with
+    seat: int | None
+    known: int  # events it has been told
+
+    def send(self, frame: bytes) -> None: ...
+    def dismiss(self, frame: bytes, code: int) -> None: ...
+
+
+class NoRoom(UnknownName):
+    """There is no such match."""
+
+
+class Incomplete(IllegalMove):
+    """What was typed makes sense so far, and there is more to ask."""
+
+    def __init__(self, so_far: str, step: Step) -> None:
+        super().__init__(step.prompt)
+        self.so_far, self.step = so_far, step
+
+
+class Room:
+    """A room in memory. Whoever reads or changes it holds its `lock`."""
+
+    def __init__(self, settings: Settings, kept: Kept, find: Find) -> None:
+        self.settings, self.row, self.find = settings, kept.row, find
+        self.match: Match | None = None
+        self.stored = len(kept.entries)  # entries that are on disk
+        self.answers = {
+            name: PLAIN if answer.endswith(b'"ok":true}') else answer
+            for name, answer in kept.answers.items()
+        }
+        self.refusals: dict[str, bytes] = {}
+        self.lock = asyncio.Lock()
+        self.clients: set[Client] = set()
+        self.used = settings.now()
+        self.away = [self.used, self.used]  # since when, where a player is not connected
+        self.thinking: asyncio.Task[None] | None = None
+        self.timer: asyncio.TimerHandle | None = None
+        self.gone = False  # no longer the room that counts
+        if kept.row.header is not None:
+            self.match = record.follow(kept.row.header, kept.entries, find, now=settings.now)
+            if kept.row.pending is not None:
+                self.match.restore(kept.row.pending)
+            if kept.row.offer is not None:
+                self.match.offer_undo(kept.row.offer)
+
+    # What is true of it.
+
+    @property
+    def humans(self) -> list[int]:
+        seats = enumerate(self.row.seats)
+        return [n for n, seat in seats if seat is not None and seat.kind == HUMAN]
+
+    @property
+    def computers(self) -> list[int]:
+        seats = enumerate(self.row.seats)
+        return [n for n, seat in seats if seat is not None and seat.kind == COMPUTER]
+
+    def playing(self) -> Match:
+        """The match, for what can only be done while it is played."""
+        if self.match is None:
+            raise IllegalMove("the match has not started")
+        return self.match
+
+    def claimable(self) -> tuple[int, float] | None:
+        """The player who is away though a pick of theirs is awaited, and when that is too long."""
+        match = self.match
+        if match is None or match.result is not None or len(self.humans) < 2:
+            return None
+        here = {client.seat for client in self.clients}
+        gone = [seat for seat in match.deciders if seat not in here]
+        if len(gone) != 1:
+            return None
+        last = match.stamps[-1].at if match.stamps else match.begun
+        since = max(self.away[gone[0]], last or 0.0)
+        return gone[0], since + self.settings.claim_after
+
+    # Before the match.
+
+    def take_seat(self, seat: Seat) -> None:
+        """Somebody joins; the match starts as soon as both nonces are in."""
+        row = self.row
+        if row.state != WAITING:
+            raise IllegalMove("the seat is taken" if row.state != CLOSED else "it is closed")
+        row.seats[row.seats.index(None)] = seat
+        self.seated()
+
+    def seated(self) -> None:
+        """Both seats are taken."""
+        self.row.state = STARTING
+        self.row.deadline = self.settings.now() + self.settings.start_within
+        self._start()
+
+    def add_nonce(self, seat: int, nonce: str) -> None:
+        """A player's share of the dice; only the first counts."""
+        if not is_nonce(nonce):
+            raise IllegalMove("a nonce has 16 to 64 hexadecimal digits in lower case")
+        if self.row.state not in (WAITING, STARTING) or self.row.nonces[seat] is not None:
+            return
+        self.row.nonces[seat] = nonce
+        self._start()
+
+    def close(self, reason: str) -> None:
+        """It will not be played."""
+        self.row.state, self.row.reason, self.row.deadline = CLOSED, reason, None
+
+    def _start(self) -> None:
+        row = self.row
+        if row.state != STARTING or not all(row.nonces[seat] for seat in self.humans):
+            return
+        one, two = (nonce or "" for nonce in row.nonces)
+        seed = shared_seed(int(row.secret), (one, two))
+        options = dict(row.options)
+        if options.get("first") == "random":
+            options["first"] = str(first_player(seed) + 1)
+        game = self.find(row.game, **options)
+        fair = told(int(row.secret), (one, two))
+        del fair["secret"]  # until the end
+        kinds = ["" if seat is None else seat.kind for seat in row.seats]
+        names = tuple("" if seat is None else seat.name for seat in row.seats)
+        self.begin(
+            Match(
+                game, seed, players=(names[0], names[1]), now=self.settings.now, id=row.id,
+                time_control=time_control(row.time), about={KEY: fair, "seats": kinds},
+            )
+        )  # fmt: skip
+
+    def begin(self, match: Match) -> None:
+        """The dice are cast: from here on it is played."""
+        row = self.row
+        self.match, row.state, row.begun = match, PLAYING, match.begun
+        row.options, row.header = match.game.settings(), record.header(match)
+
+    # While it is played. What is refused raises a DuelsError and changes nothing.
+
+    def submit(
+        self, seat: int, at: int, move: str | None, text: str | None = None, so_far: str = ""
+    ) -> None:
+        """A pick, as one of the options or as somebody typed it."""
+        match = self._choosing(seat, at)
+        if move is None:
+            move = self._read(match, seat, text or "", so_far)
+        match.submit(seat, move, at=at)
+
+    def _choosing(self, seat: int, at: int) -> Match:
+        match = self.playing()
+        if at != len(match.events):
+            raise StaleMove(
+                f"this was meant for moment {at}; the match is at moment {len(match.events)}"
+            )
+        if seat not in match.deciders:
+            over = match.result is not None
+            raise IllegalMove(
+                "the match is over" if over else f"it is not {player_name(seat)}'s choice now"
+            )
+        return match
+
+    def _read(self, match: Match, seat: int, text: str, so_far: str) -> str:
+        seen = match.game.observe(match.state, seat)
+
+        def ask(words: str) -> Step | None:
+            return match.game.ask(seen, seat, words)
+
+        try:
+            if so_far:  # nobody but us has checked it
+                so_far, _ = read_move(ask, so_far)
+            move, step = read_move(ask, text, so_far)
+        except DuelsError:
+            if not so_far:
+                raise
+            move, step = read_move(ask, text)
+        if step is not None:
+            raise Incomplete(move, step)
+        return move
+
+    def undo(self, seat: int, at: int) -> None:
+        """Take back at once against a computer; a person is asked."""
+        match = self.playing()
+        if self.computers:
+            match.undo(seat, at=at)
+        else:
+            match.offer_undo(seat, at=at)
+
+    def claim(self, seat: int) -> None:
+        """The win, because the other has left for good."""
+        match, away = self.playing(), self.claimable()
+        if away is None or away[0] == seat:
+            raise IllegalMove("the other player has not left a choice open")
+        left = away[1] - self.settings.now()
+        if left > 0:
+            raise IllegalMove(f"the other player has {left:.0f} more seconds to come back")
+        match.forfeit(away[0], "left the match")
+
+    def completes_rematch(self, seat: int) -> bool:
+        """Whether everybody wishes a rematch if this player does, and there is none yet."""
+        wished = {*self.row.offers, seat + 1}
+        return (
+            self.row.state == OVER and self.row.rematch is None and len(wished) == len(self.humans)
+        )
+
+    def wish_rematch(self, seat: int, made: str | None) -> None:
+        """A player wishes one; `made` is the room of it where both do."""
+        if self.row.state != OVER:
+            raise IllegalMove("the match is not over")
+        if self.row.rematch is None:
+            self.row.offers = sorted({*self.row.offers, seat + 1})
+            self.row.rematch = made
+
+    def rematch(self) -> Row:
+        """A new room with seats swapped."""
+        row, now = self.row, self.settings.now()
+        return Row(
+            self.settings.room_id(), row.game, dict(row.options), now, str(self.settings.secret()),
+            row.seats[::-1], state=STARTING, time=row.time, updated=now, nonces=[None, None],
+            deadline=now + self.settings.start_within, before=row.id,
+        )  # fmt: skip
+
+    # What is to be written.
+
+    def change(self, answer: tuple[str, bytes] | None = None) -> Save:
+        """All that is not on disk yet; the row says what is true now."""
+        row, match = self.row, self.match
+        row.updated = self.settings.now()
+        if match is None:
+            return Save(row, answer=answer)
+        if match.result is not None and row.state != OVER:
+            self._finish(match)
+        row.pending = match.pending() if match.view(None).sealed else None
+        row.offer = None if match.offer is None else match.offer.player
+        row.moment = len(match.events)
+        row.to_move = [player + 1 for player in match.deciders]
+        times = [match.deadline(player) for player in match.deciders]
+        row.deadline = min((time for time in times if time is not None), default=None)
+        new = range(self.stored, len(match.events))
+        if any(type(match.events[n]).__name__ == "Undo" for n in new):
+            row.taken_back = match.taken_back
+        entries = tuple(msgspec.json.encode(record.entry(match, number)) for number in new)
+        return Save(row, self.stored, entries, answer)
+
+    def saved(self) -> None:
+        """What `change` said is on disk."""
+        self.stored = 0 if self.match is None else len(self.match.events)
+
+    def _finish(self, match: Match) -> None:
+        row = self.row
+        one, two = (nonce or "" for nonce in row.nonces)
+        match.about[KEY] = told(int(row.secret), (one, two))
+        row.header = record.header(match)
+        row.state, row.result = OVER, dump(match.result)
+        row.ended = match.stamps[-1].at if match.stamps else match.begun
+
+
+def time_control(time: dict[str, float | None] | None) -> TimeControl:
+    """A time control of JSON values, checked."""
+    given: dict[str, Any] = {k: v for k, v in (time or {}).items() if v is not None}
+    control = TimeControl(**given)
+    control.check()
+    return control
+
+
+def published(row: Row) -> str:
+    """The commitment to the secret of a room."""
+    return commitment(int(row.secret)) or ""
+
+
+def usual(game: AnyGame, row: Row) -> bool:
+    """Whether a finished match counts for ratings."""
+    return game.usual() and not row.taken_back and not row.hinted

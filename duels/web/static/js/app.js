@@ -1,0 +1,63 @@
+// The client: what every page has around it, and which page it is.
+
+import { html, render, useEffect, useState } from './lib.js';
+import { HomePage } from './home.js';
+import { RoomPage } from './room.js';
+import { onPage } from './router.js';
+import { mute, muted } from './sound.js';
+import { keep, kept } from './store.js';
+
+/** @type {[RegExp, (parts: string[]) => unknown][]} */
+const PAGES = [
+  [/^\/match\/([\w-]+)\/replay$/, ([id]) => html`<${Later} key=${id} load=${() => import('./replay.js')} name="ReplayPage" id=${id} />`],
+  [/^\/match\/([\w-]+)$/, ([id]) => html`<${RoomPage} key=${id} id=${id} />`],
+  [/^\/history$/, () => html`<${Later} key="history" load=${() => import('./history.js')} name="HistoryPage" />`],
+  [/^\/ratings$/, () => html`<${Later} key="ratings" load=${() => import('./ratings.js')} name="RatingsPage" />`],
+  [/^\/me$/, () => html`<${Later} key="me" load=${() => import('./me.js')} name="MePage" />`],
+  [/^\/$/, () => html`<${HomePage} />`],
+];
+
+/** A page that is loaded when it is opened. @param {{ load: () => Promise<any>, name: string }} props */
+function Later({ load, name, ...props }) {
+  const [page, setPage] = useState(/** @type {any} */ (null));
+  useEffect(() => { load().then((loaded) => setPage(() => loaded[name])); }, []);
+  return page ? html`<${page} ...${props} />` : html`<main id="main"><p role="status">…</p></main>`;
+}
+
+function App() {
+  const [path, setPath] = useState(location.pathname);
+  useEffect(() => onPage(() => setPath(location.pathname)), []);
+  for (const [pattern, page] of PAGES) {
+    const found = pattern.exec(path);
+    if (found) return html`<${Frame} path=${path}>${page(found.slice(1))}<//>`;
+  }
+  return html`<${Frame} path=${path}><main id="main"><h1>Nothing is here</h1><p><a href="/">All games</a></p></main><//>`;
+}
+
+const SCHEMES = ['auto', 'light', 'dark'];
+
+/** @param {{ path: string, children?: unknown }} props */
+function Frame({ path, children }) {
+  const [quiet, setQuiet] = useState(muted());
+  const [scheme, setScheme] = useState(kept('duels.scheme') ?? 'auto');
+  useEffect(() => {
+    document.documentElement.dataset.scheme = scheme;
+    keep('duels.scheme', scheme);
+  }, [scheme]);
+  const here = (/** @type {string} */ page) => (path === page ? 'page' : undefined);
+  return html`
+    <a class="skip" href="#main">To the content</a>
+    <header class="top">
+      <a class="brand" href="/" aria-label="Duels, all games"><span aria-hidden="true">⚔</span> Duels</a>
+      <nav aria-label="Pages">
+        <a href="/history" aria-current=${here('/history')}>History</a>
+        <a href="/ratings" aria-current=${here('/ratings')}>Ratings</a>
+        <a href="/me" aria-current=${here('/me')}>You</a>
+      </nav>
+      <button type="button" class="plain" onClick=${() => { mute(!quiet); setQuiet(!quiet); }}>Sound ${quiet ? 'off' : 'on'}</button>
+      <button type="button" class="plain" onClick=${() => setScheme(SCHEMES[(SCHEMES.indexOf(scheme) + 1) % 3])}>Colours: ${scheme}</button>
+    </header>
+    ${children}`;
+}
+
+render(html`<${App} />`, /** @type {HTMLElement} */ (document.getElementById('app')));

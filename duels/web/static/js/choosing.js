@@ -1,0 +1,144 @@
+// A choice under way: which words of a move are said, which cards are picked, what may come next.
+// Pure functions over the tree of steps; the table and the row of buttons both ask here.
+
+/** @typedef {import('./wire.js').Step} Step */
+/** @typedef {import('./wire.js').Tree} Tree */
+/** @typedef {import('./wire.js').Item} Item */
+/** @typedef {{ key: string, word: string }} Picked */
+/** @typedef {{ words: string[], picked: Picked[], warned: string, note: string }} Choosing */
+/** @typedef {{ choosing: Choosing, move: string | null }} Chosen */
+
+/** @type {Choosing} */
+export const NOTHING = { words: [], picked: [], warned: '', note: '' };
+
+/**
+ * The tree below the words of a move so far; null when the move is complete.
+ * @param {Tree | null} tree
+ * @param {string[]} words
+ * @returns {Tree | null}
+ */
+export function below(tree, words) {
+  for (const word of words) {
+    if (tree === null || tree.step.many) return null;
+    tree = tree.after[word] ?? null;
+  }
+  return tree;
+}
+
+/**
+ * Chosen words in the order in which the step lists them, as a move writes them.
+ * @param {Step} step
+ * @param {string[]} chosen
+ */
+export function inOrder(step, chosen) {
+  return [...chosen].sort((one, two) => step.choices.indexOf(one) - step.choices.indexOf(two));
+}
+
+/**
+ * The step that is asked now.
+ * @param {Tree | null} tree
+ * @param {Choosing} choosing
+ */
+export function asked(tree, choosing) {
+  return tree && below(tree, choosing.words);
+}
+
+/**
+ * Whether a card may be clicked now: it answers this step, or the one after it, so that cards can be
+ * picked before it is said what is done with them.
+ * @param {Tree | null} tree
+ * @param {Choosing} choosing
+ * @param {Item} item
+ * @returns {'' | 'now' | 'ahead' | 'refused'}
+ */
+export function clickable(tree, choosing, item) {
+  const now = asked(tree, choosing);
+  if (!now || !item.choice) return '';
+  if (now.step.choices.includes(item.choice)) return 'now';
+  if (Object.hasOwn(now.step.refused, item.choice)) return 'refused';
+  const later = Object.values(now.after);
+  return later.some((next) => next?.step.choices.includes(item.choice)) ? 'ahead' : '';
+}
+
+/**
+ * A card or token was clicked.
+ * @param {Tree} tree
+ * @param {Choosing} choosing
+ * @param {string} key which one it is, where several say the same
+ * @param {Item} item
+ * @returns {Chosen}
+ */
+export function clickItem(tree, choosing, key, item) {
+  const now = asked(tree, choosing);
+  const how = clickable(tree, choosing, item);
+  if (!now || !how) return { choosing, move: null };
+  if (how === 'refused') return noted(choosing, now.step.refused[item.choice]);
+  if (how === 'ahead' || now.step.many) return toggled(choosing, key, item.choice);
+  if (item.spent && choosing.warned !== key) {
+    const note = `${item.face} is spent. Choose it once more to play it all the same.`;
+    return { choosing: { ...choosing, warned: key, note }, move: null };
+  }
+  return said(tree, choosing, item.choice);
+}
+
+/**
+ * A word was clicked. Cards that were picked before go with it where they fit.
+ * @param {Tree} tree
+ * @param {Choosing} choosing
+ * @param {string} key
+ * @param {string} word
+ * @returns {Chosen}
+ */
+export function clickWord(tree, choosing, key, word) {
+  const now = asked(tree, choosing);
+  if (!now) return { choosing, move: null };
+  if (Object.hasOwn(now.step.refused, word)) return noted(choosing, now.step.refused[word]);
+  if (now.step.many) return toggled(choosing, key, word);
+  const next = now.after[word];
+  const picked = choosing.picked.map((one) => one.word);
+  if (!next || !picked.length) return said(tree, choosing, word);
+  const words = [...choosing.words, word];
+  if (next.step.many) return done([...words, ...inOrder(next.step, picked)]);
+  if (picked.length > 1) {
+    const note = `Only one card goes with ${word}.`;
+    return { choosing: { ...NOTHING, words, note }, move: null };
+  }
+  return said(tree, { ...NOTHING, words }, picked[0]);
+}
+
+/**
+ * The picked cards are all there are to be: the move, of a step that takes several.
+ * @param {Tree} tree
+ * @param {Choosing} choosing
+ * @returns {Chosen}
+ */
+export function finish(tree, choosing) {
+  const now = asked(tree, choosing);
+  if (!now?.step.many || !choosing.picked.length) return noted(choosing, 'Pick at least one.');
+  const picked = choosing.picked.map((one) => one.word);
+  return done([...choosing.words, ...inOrder(now.step, picked)]);
+}
+
+/** @param {Tree} tree @param {Choosing} choosing @param {string} word @returns {Chosen} */
+function said(tree, choosing, word) {
+  const words = [...choosing.words, word];
+  const next = below(tree, words);
+  return next ? { choosing: { ...NOTHING, words }, move: null } : done(words);
+}
+
+/** @param {string[]} words @returns {Chosen} */
+function done(words) {
+  return { choosing: NOTHING, move: words.join(' ') };
+}
+
+/** @param {Choosing} choosing @param {string} note @returns {Chosen} */
+function noted(choosing, note) {
+  return { choosing: { ...choosing, note }, move: null };
+}
+
+/** @param {Choosing} choosing @param {string} key @param {string} word @returns {Chosen} */
+function toggled(choosing, key, word) {
+  const without = choosing.picked.filter((one) => one.key !== key);
+  const picked = without.length < choosing.picked.length ? without : [...without, { key, word }];
+  return { choosing: { ...choosing, picked, note: '' }, move: null };
+}

@@ -1,0 +1,50 @@
+// After the last move: who won, and what one may do next.
+
+import { html, useEffect, useState } from './lib.js';
+import { go } from './router.js';
+import { Trouble, seatName } from './widgets.js';
+
+/** @typedef {import('./room-state.js').Room} Room */
+/** @typedef {import('./protocol.js').Match} Match */
+
+/** @param {{ room: Room, match: Match, line: import('./line.js').Line }} props */
+export function Ended({ room, match, line }) {
+  const [trouble, setTrouble] = useState('');
+  const [wished, setWished] = useState(false);
+  const result = room.view?.result ?? match.result;
+  useEffect(() => {
+    if (room.rematch && wished) go(`/match/${room.rematch}`);
+  }, [room.rematch, wished]);
+  const rematch = async () => {
+    setWished(true);
+    const answer = await line.wish('rematch');
+    if (!answer.ok) setTrouble(answer.reason ?? '');
+  };
+  const other = match.you && room.wishRematch.some((seat) => seat !== match.you);
+  const name = match.you && seatName(match, /** @type {1 | 2} */ (3 - match.you));
+  return html`<section class=${`ended ${verdict(match.you, result)}`} aria-label="Result">
+    <div role="status"><h2>${headline(match, result)}</h2>
+    <p>${result?.reason ?? ''}</p></div>
+    <p class="buttons">
+      ${match.you && !room.rematch ? html`<button type="button" class="main" disabled=${wished} onClick=${rematch}>${other ? `Accept ${name}’s rematch` : 'Rematch'}</button>` : null}
+      ${room.rematch ? html`<a class="button main" href=${`/match/${room.rematch}`}>To the rematch</a>` : null}
+      <a class="button" href=${`/match/${match.id}/replay`}>Replay and analysis</a>
+      <a class="button" href="/">All games</a>
+    </p>
+    ${wished && !room.rematch ? html`<p role="status">Waiting for ${name} to agree to a rematch with seats swapped …</p>` : null}
+    ${trouble ? html`<${Trouble}>${trouble}<//>` : null}
+  </section>`;
+}
+
+/** @param {number | null} you @param {import('./wire.js').Result | null} result */
+function verdict(you, result) {
+  if (!result || result.winner === null || !you) return 'even';
+  return result.winner === you ? 'won' : 'lost';
+}
+
+/** @param {Match} match @param {import('./wire.js').Result | null} result */
+function headline(match, result) {
+  if (!result || result.winner === null) return 'Nobody has won';
+  if (match.you) return result.winner === match.you ? 'You have won' : 'You have lost';
+  return `${seatName(match, result.winner)} has won`;
+}

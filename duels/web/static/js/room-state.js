@@ -1,0 +1,108 @@
+// What a client knows of a match, grown frame by frame. Pure: a frame that is heard twice changes
+// nothing.
+
+/** @typedef {import('./protocol.js').Frame} Frame */
+/** @typedef {import('./protocol.js').Match} Match */
+/** @typedef {import('./protocol.js').Update} Update */
+/** @typedef {import('./wire.js').Entry} Entry */
+/** @typedef {import('./wire.js').Passage} Passage */
+/** @typedef {import('./wire.js').Seat} Seat */
+/**
+ * @typedef {object} Room
+ * @property {import('./line.js').LineState} line
+ * @property {string} reason why the line was refused
+ * @property {Match | null} match
+ * @property {import('./wire.js').View | null} view
+ * @property {Seat[]} toMove
+ * @property {Entry[]} events
+ * @property {Passage[]} passages
+ * @property {number} moment how many entries of the log are known
+ * @property {number} heard when the view came, by this machine's clock in milliseconds
+ * @property {number} skew seconds by which the server's clock is ahead
+ * @property {import('./wire.js').Part[] | null} revealed the table with all hands open, after the end
+ * @property {Seat[]} online
+ * @property {number} spectators
+ * @property {{ player: Seat, at: number } | null} claim
+ * @property {Seat[]} wishRematch
+ * @property {string | null} rematch
+ * @property {{ id: number, player: Seat | null, reaction: string } | null} reaction
+ * @property {boolean} caughtUp whether the last update brought news that were seen as they happened
+ */
+
+/** @type {Room} */
+export const EMPTY = {
+  line: 'connecting', reason: '', match: null, view: null, toMove: [], events: [], passages: [],
+  moment: 0, heard: 0, skew: 0, revealed: null, online: [], spectators: 0, claim: null,
+  wishRematch: [], rematch: null, reaction: null, caughtUp: false,
+};
+
+/** @param {Room} room @param {Frame} frame @returns {Room} */
+export function heard(room, frame) {
+  switch (frame.type) {
+    case 'welcome':
+      return { ...room, match: frame.match, rematch: frame.match.rematch, skew: frame.now - Date.now() / 1000 };
+    case 'match':
+      return { ...room, match: frame.match, rematch: frame.match.rematch ?? room.rematch };
+    case 'update': return updated(room, frame);
+    case 'presence':
+      return { ...room, online: frame.online, spectators: frame.spectators, claim: frame.claim };
+    case 'rematch':
+      return { ...room, wishRematch: frame.offers, rematch: frame.match ?? room.rematch };
+    case 'reaction': {
+      const id = (room.reaction?.id ?? 0) + 1;
+      return { ...room, reaction: { id, player: frame.player, reaction: frame.reaction } };
+    }
+    default: return room;
+  }
+}
+
+/** @param {Room} room @param {Update} update @returns {Room} */
+function updated(room, update) {
+  if (update.moment < room.moment) return room;
+  const events = room.events.concat(
+    update.events.filter((entry) => entry.number >= room.events.length),
+  );
+  const passages = room.passages.concat(
+    update.passages.filter((passage) => passage.lines.length && !told(room.passages, passage)),
+  );
+  const revealed = update.revealed ?? null;
+  return {
+    ...room,
+    events,
+    passages,
+    view: update.view,
+    match: revealed?.match ?? room.match,
+    revealed: revealed?.table ?? room.revealed,
+    toMove: update.to_move ?? room.match?.to_move ?? [],
+    moment: update.moment,
+    heard: Date.now(),
+    skew: update.now - Date.now() / 1000,
+    caughtUp: room.view !== null,
+  };
+}
+
+/** @param {Passage[]} passages @param {Passage} passage */
+function told(passages, passage) {
+  return passages.some((known) => known.number === passage.number && known.kind === passage.kind);
+}
+
+/** The number of the last event that was left to chance; -1 before there is one. @param {Entry[]} events */
+export function lastChance(events) {
+  return events.reduce((last, entry) => (entry.type === 'chance' ? entry.number : last), -1);
+}
+
+/**
+ * The faces of the sealed choices that were turned up last, and by which event; none if that was
+ * taken back.
+ * @param {Entry[]} events
+ * @returns {{ faces: Record<string, string>, turned: number }}
+ */
+export function turnedUp(events) {
+  /** @type {{ faces: Record<string, string>, turned: number }} */
+  let last = { faces: {}, turned: -1 };
+  for (const { type, moves, number } of events) {
+    if (type === 'undo') last = { faces: {}, turned: -1 };
+    if (type === 'pick' && moves && Object.keys(moves).length === 2) last = { faces: moves, turned: number };
+  }
+  return last;
+}

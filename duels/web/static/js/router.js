@@ -1,0 +1,31 @@
+// Pages without loading: links within the site change the address and the page, nothing else.
+
+/** @type {Set<() => void>} */
+const listeners = new Set();
+
+/** @param {() => void} listener @returns {() => void} stops listening */
+export function onPage(listener) {
+  listeners.add(listener);
+  return () => { listeners.delete(listener); };
+}
+
+const tell = () => listeners.forEach((listener) => listener());
+
+/** @param {string} path */
+export function go(path) {
+  history.pushState(null, '', path);
+  scrollTo(0, 0);
+  tell();
+  // Whoever hears the page starts at the top of the new one.
+  requestAnimationFrame(() => document.getElementById('main')?.focus());
+}
+
+addEventListener('popstate', tell);
+document.addEventListener('click', (event) => {
+  const link = event.target instanceof Element ? event.target.closest('a') : null;
+  if (!link || link.origin !== location.origin || link.target || link.hasAttribute('download')) return;
+  if (event.button || event.ctrlKey || event.metaKey || event.shiftKey || event.altKey) return;
+  if (link.pathname.startsWith('/api/') || link.pathname.startsWith('/static/') || link.hash) return;
+  event.preventDefault();
+  go(link.pathname + link.search);
+});

@@ -1,0 +1,63 @@
+// What this browser keeps: the key that is the player's identity, and a few wishes.
+
+const KEY = 'duels.key';
+
+/** @param {Uint8Array} bytes */
+function base64url(bytes) {
+  return btoa(String.fromCharCode(...bytes)).replaceAll('+', '-').replaceAll('/', '_').replace(/=+$/, '');
+}
+
+/** @param {number} count */
+export function randomHex(count) {
+  const bytes = crypto.getRandomValues(new Uint8Array(count));
+  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
+}
+
+/** A name for a wish that no other has. */
+export function newId() {
+  return randomHex(12);
+}
+
+/** Where nothing can be kept (a private window may refuse), it lasts as long as the page. */
+const fallback = new Map();
+
+/** @param {string} name @returns {string | null} */
+export function kept(name) {
+  try {
+    return localStorage.getItem(name) ?? fallback.get(name) ?? null;
+  } catch {
+    return fallback.get(name) ?? null;
+  }
+}
+
+/** @param {string} name @param {string} value */
+export function keep(name, value) {
+  fallback.set(name, value);
+  try {
+    localStorage.setItem(name, value);
+  } catch { /* kept as long as the page */ }
+}
+
+/** The private key of whoever uses this browser; made when first asked for. */
+export function key() {
+  const known = kept(KEY);
+  if (known && isKey(known)) return known;
+  const made = base64url(crypto.getRandomValues(new Uint8Array(32)));
+  keep(KEY, made);
+  return made;
+}
+
+/** @param {string} text */
+export function isKey(text) {
+  return /^[A-Za-z0-9_-]{43}$/.test(text);
+}
+
+/** @param {string} other */
+export function adoptKey(other) {
+  keep(KEY, other);
+}
+
+/** A link that brings this identity to another device. Browsers keep what follows # to themselves. */
+export function privateLink() {
+  return `${location.origin}/me#key=${key()}`;
+}

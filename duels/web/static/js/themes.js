@@ -1,0 +1,49 @@
+// A game's look: a style sheet and a few words by its slug; for a game without one, a colour made of
+// its name.
+
+/**
+ * @typedef {object} Theme
+ * @property {number} hue of the game's own colour, in degrees
+ * @property {boolean} [styled] there is a style sheet and a picture
+ * @property {[string, string][]} [moods] what a prompt says, and the mood the table takes then
+ */
+
+/** @type {Promise<Record<string, Theme>> | null} */
+let known = null;
+
+/** @returns {Promise<Record<string, Theme>>} */
+export function themes() {
+  known ??= fetch('/static/themes/index.json').then((answer) => answer.json()).catch(() => ({}));
+  return known;
+}
+
+/**
+ * @param {Record<string, Theme>} all
+ * @param {string} slug
+ * @returns {Theme}
+ */
+export function themeOf(all, slug) {
+  if (Object.hasOwn(all, slug)) return { styled: true, ...all[slug] };
+  let hue = 0;
+  for (const letter of slug) hue = (hue * 31 + letter.charCodeAt(0)) % 360;
+  return { hue };
+}
+
+/** Put a game's style sheet on the page, once. @param {string} slug */
+export function dress(slug) {
+  if (document.querySelector(`link[data-theme="${CSS.escape(slug)}"]`)) return;
+  const link = document.createElement('link');
+  link.rel = 'stylesheet';
+  link.href = `/static/themes/${encodeURIComponent(slug)}.css`;
+  link.dataset.theme = slug;
+  document.head.append(link);
+}
+
+/**
+ * The mood of a table, by what is asked.
+ * @param {Theme} theme
+ * @param {string} prompt
+ */
+export function mood(theme, prompt) {
+  return theme.moods?.find(([words]) => prompt.includes(words))?.[1] ?? '';
+}

@@ -1,0 +1,129 @@
+"""All records of a server as JSON lines, out and in, and ratings computed again.
+
+Each line is a whole record (docs/records.md), so what comes in is checked like any other file. Keys
+are not in it: matches that are taken in belong to nobody, but count for the ratings of the names.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
+from hashlib import sha256
+from typing import IO, Any, TextIO
+
+import msgspec
+
+from duels.core import record
+from duels.core.errors import RecordError
+from duels.core.fair import KEY
+from duels.core.match import Match
+from duels.core.wire import dump
+from duels.games import load
+from duels.players import BUILT_IN
+from duels.web.app import store_of
+from duels.web.keys import is_room_id
+from duels.web.ratings import rate_all, rebuild
+from duels.web.store import COMPUTER, HUMAN, OVER, Conflict, Row, Save, Seat, Store
+
+AT_ONCE = 200
+
+
+@asynccontextmanager
+async def opened(database: str) -> AsyncIterator[Store]:
+    store = store_of(database)
+    await store.open()
+    try:
+        yield store
+    finally:
+        await store.close()
+
+
+@contextmanager
+def _file(path: str, mode: str, usual: TextIO) -> Iterator[IO[str]]:
+    if path == "-":
+        yield usual
+        return
+    try:
+        with open(path, mode, encoding="utf-8") as file:
+            yield file
+    except OSError as error:
+        raise RecordError(f"{path}: {error.strerror}") from None
+
+
+async def export(database: str, path: str) -> int:
+    """Write every finished match as one line; how many."""
+    count, after = 0, ""
+    with _file(path, "w", sys.stdout) as file:
+        async with opened(database) as store:
+            while rows := await store.finished(after, AT_ONCE):
+                for row in rows:
+                    file.write(json.dumps(await _record(store, row), ensure_ascii=False) + "\n")
+                count, after = count + len(rows), rows[-1].id
+    return count
+
+
+async def _record(store: Store, row: Row) -> dict[str, Any]:
+    kept = await store.load(row.id)
+    assert kept is not None
+    assert kept.row.header is not None
+    match = record.follow(kept.row.header, kept.entries, load)
+    match.about["seats"] = [
+        {"kind": seat.kind, "id": seat.id, "name": seat.name} for seat in row.seats if seat
+    ]
+    match.about["hinted"] = row.hinted
+    return record.to_json(match)
+
+
+async def take(database: str, path: str) -> tuple[int, int]:
+    """Read records, each checked; how many are new and how many were there already."""
+    new = known = 0
+    with _file(path, "r", sys.stdin) as file:
+        async with opened(database) as store:
+            for number, line in enumerate(file, 1):
+                if not line.strip():
+                    continue
+                try:
+                    match = record.loads(line, load)
+                    if match.result is None:
+                        raise RecordError("the match is not over")
+                except RecordError as error:
+                    raise RecordError(f"line {number}: {error}") from None
+                try:
+                    await store.save(_save(match))
+                    new += 1
+                except Conflict:
+                    known += 1
+            await rate_all(store, load)
+    return new, known
+
+
+def _save(match: Match) -> Save:
+    id = match.id if is_room_id(match.id) else sha256(match.id.encode()).hexdigest()[:22]
+    told, fair = match.about.get("seats"), match.about.get(KEY)
+    shares = fair if isinstance(fair, dict) else {}
+    seats: list[Seat | None] = []
+    for place, name in enumerate(match.players):
+        known = told[place] if isinstance(told, list) and len(told) == 2 else {}
+        who = known.get("id") if isinstance(known, dict) else None
+        kind = COMPUTER if name in BUILT_IN else HUMAN
+        seats.append(Seat(kind, name, who if isinstance(who, str) else name))
+    entries = [record.entry(match, number) for number in range(len(match.events))]
+    row = Row(
+        id, match.game.slug, match.game.settings(), match.begun or 0.0,
+        str(shares.get("secret", "0")), seats, state=OVER, begun=match.begun,
+        ended=(match.stamps[-1].at if match.stamps else match.begun) or 0.0,
+        time=match.time_control._asdict() if match.time_control else None,
+        nonces=list(shares.get("nonces", ["", ""])), header=record.header(match),
+        result=dump(match.result), moment=len(match.events), taken_back=match.taken_back,
+        hinted=match.about.get("hinted") is True,
+    )  # fmt: skip
+    row.updated = row.ended or 0.0
+    return Save(row, 0, tuple(msgspec.json.encode(entry) for entry in entries))
+
+
+async def rate_again(database: str) -> int:
+    """All ratings from the matches that are kept; how many matches."""
+    async with opened(database) as store:
+        return await rebuild(store, load)

@@ -1,0 +1,179 @@
+"""A guest at somebody's server: the protocol from the other side, for terminals and bots.
+
+Connections that are lost are made again, and what was not answered is sent again under the same id,
+so that a move counts once. A bot is a few lines:
+
+    visitor = Visitor("http://127.0.0.1:8000", new_key())
+    match = visitor.create("number-wars", opponent="perfect")
+    table = visitor.sit(match["id"])
+    while (view := table.choosing()) is not None:
+        table.wish("move", at=view["moment"], move=view["options"][0])
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from typing import Any
+from urllib.error import HTTPError, URLError
+from urllib.request import Request, urlopen
+
+from websockets.exceptions import ConnectionClosed, WebSocketException
+from websockets.sync.client import ClientConnection, connect
+
+from duels.core.errors import DuelsError
+from duels.web.keys import is_key, new_key
+from duels.web.settings import data_folder
+
+Json = dict[str, Any]
+PATIENCE = 60.0  # seconds that a server may be gone
+FOR_GOOD = 1008
+
+
+class Refused(DuelsError):
+    """The server does not grant it, or is not there."""
+
+
+def own_key() -> str:
+    """The key of whoever uses this machine, made when it is first needed."""
+    path = os.path.join(data_folder(), "key")
+    with suppress(OSError), open(path, encoding="ascii") as file:
+        if is_key(key := file.read().strip()):
+            return key
+    os.makedirs(data_folder(), mode=0o700, exist_ok=True)
+    key = new_key()
+    with open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w") as file:
+        file.write(key)
+    return key
+
+
+class Visitor:
+    """Somebody with a key at a server."""
+
+    def __init__(self, server: str, key: str) -> None:
+        self.server, self.key = server.rstrip("/"), key
+
+    def ask(self, method: str, path: str, body: Json | None = None) -> Json:
+        """A request; a refusal is raised with its reason."""
+        data = None if body is None else json.dumps(body).encode()
+        headers = {"Authorization": f"Bearer {self.key}", "Content-Type": "application/json"}
+        request = Request(self.server + path, data, headers, method=method)
+        try:
+            with urlopen(request, timeout=30) as found:
+                answer: Json = json.load(found)
+                return answer
+        except HTTPError as error:
+            with suppress(ValueError, KeyError, TypeError):
+                raise Refused(json.load(error)["reason"]) from None
+            raise Refused(f"{self.server} answers {error.code}") from None
+        except (URLError, OSError, ValueError) as error:
+            reason = getattr(error, "reason", error)
+            raise Refused(f"{self.server} cannot be reached: {reason}") from None
+
+    def create(self, game: str, **wish: Any) -> Json:
+        return self.ask(
+            "POST", "/api/matches", {"game": game, "request": os.urandom(8).hex()} | wish
+        )
+
+    def join(self, id: str) -> Json:
+        return self.ask("POST", f"/api/matches/{id}/join", {})
+
+    def sit(self, id: str, tell: Callable[[Json], None] | None = None) -> Table:
+        return Table(self, id, tell)
+
+
+class Table:
+    """A place at a table. `tell` is given every frame once, as it comes."""
+
+    def __init__(
+        self, visitor: Visitor, id: str, tell: Callable[[Json], None] | None = None
+    ) -> None:
+        self.visitor, self.id, self.tell = visitor, id, tell
+        self.match: Json = {}
+        self.view: Json | None = None
+        self.moment = 0
+        self._socket: ClientConnection | None = None
+        self._count = 0
+
+    @property
+    def over(self) -> bool:
+        """Nothing more will come: a match is said to be over before its last events are told."""
+        return self.match.get("state") == "closed" or (
+            self.view is not None and self.view["result"] is not None
+        )
+
+    def receive(self, timeout: float | None = None) -> Json:
+        """The next frame; TimeoutError if none comes in time."""
+        while True:
+            try:
+                text = self._connected().recv(timeout)
+            except ConnectionClosed:
+                self._socket = None
+                continue
+            frame: Json = json.loads(text)
+            self._take(frame)
+            return frame
+
+    def _take(self, frame: Json) -> None:
+        if frame["type"] == "refusal":
+            raise Refused(frame["reason"])
+        if frame["type"] in ("welcome", "match"):
+            self.match = frame["match"]
+        if frame["type"] == "update":
+            self.view, self.moment = frame["view"], frame["moment"]
+            self.match = frame.get("revealed", {}).get("match", self.match)
+        if self.tell is not None:
+            self.tell(frame)
+
+    def _connected(self) -> ClientConnection:
+        """The connection; a lost one is made again for as long as it makes sense."""
+        until, wait = time.monotonic() + PATIENCE, 0.2
+        while self._socket is None:
+            try:
+                address = self.visitor.server.replace("http", "ws", 1) + f"/ws/{self.id}"
+                socket = connect(address, compression=None, open_timeout=10).__enter__()
+                hello = {"type": "hello", "key": self.visitor.key, "since": self.moment}
+                socket.send(json.dumps(hello))
+                self._socket = socket
+                self._count += 1
+                nonce = {"type": "nonce", "id": f"nonce-{self._count}-{os.urandom(4).hex()}"}
+                socket.send(json.dumps({**nonce, "nonce": os.urandom(16).hex()}))
+            except (OSError, WebSocketException, TimeoutError) as error:
+                if time.monotonic() > until:
+                    raise Refused(f"{self.visitor.server} cannot be reached: {error}") from None
+                time.sleep(wait)
+                wait = min(2 * wait, 5.0)
+        return self._socket
+
+    def wish(self, kind: str, **fields: Any) -> Json:
+        """Send a command until it is answered; the answer."""
+        id = os.urandom(8).hex()
+        frame = json.dumps({"type": kind, "id": id, **fields})
+        while True:
+            socket = self._connected()
+            try:
+                socket.send(frame)
+                while True:
+                    text = socket.recv(30.0)
+                    found: Json = json.loads(text)
+                    self._take(found)
+                    if found["type"] == "answer" and found["id"] == id:
+                        return found
+            except (ConnectionClosed, TimeoutError):
+                self._socket = None
+
+    def choosing(self) -> Json | None:
+        """Wait for one's own choice; None once the match is over."""
+        while not self.over:
+            if self.view is not None and self.view["options"]:
+                return self.view
+            with suppress(TimeoutError):
+                self.receive(30.0)
+        return None
+
+    def close(self) -> None:
+        if self._socket is not None:
+            self._socket.close()

@@ -1,0 +1,223 @@
+"""A real server on a free port, and clients that speak the protocol, for the tests."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import httpx
+import uvicorn
+from websockets.asyncio.client import ClientConnection, connect
+
+from duels.web.app import make_app
+from duels.web.hall import Hall
+from duels.web.keys import new_key
+from duels.web.settings import Limits, Settings
+from duels.web.sqlite import SqliteStore
+from duels.web.store import Store
+
+ROOT = Path(__file__).parents[2]
+NONCE = "0123456789abcdef"
+MUCH = (1e9, 10**9)
+FREELY = Limits(
+    connections_per_address=10**6, connections_per_key=10**6, frames=MUCH, requests=MUCH,
+    creations=MUCH,
+)  # fmt: skip
+QUICK = Settings(":memory:", computer_delay=0.0, limits=FREELY)
+
+
+def run(test: Callable[[], Awaitable[None]]) -> None:
+    """Run a test that awaits."""
+
+    async def awaited() -> None:
+        await test()
+
+    asyncio.run(awaited())
+
+
+class Served:
+    """A server in this process."""
+
+    def __init__(self, hall: Hall, port: int) -> None:
+        self.hall, self.port = hall, port
+        self.url, self.ws = f"http://127.0.0.1:{port}", f"ws://127.0.0.1:{port}"
+        self.http = httpx.AsyncClient(base_url=self.url, timeout=60)
+
+    def person(self, key: str | None = None) -> Person:
+        return Person(self.http, self.ws, key or new_key())
+
+
+@asynccontextmanager
+async def served(
+    settings: Settings = QUICK, store: Store | None = None, **changes: Any
+) -> AsyncIterator[Served]:
+    settings = replace(settings, **changes)
+    hall = Hall(settings, store or SqliteStore(settings.database))
+    config = uvicorn.Config(
+        make_app(hall), ws="websockets-sansio", http="httptools", lifespan="on", log_level="error",
+        ws_max_size=settings.limits.frame, ws_per_message_deflate=False,
+    )  # fmt: skip
+    server = uvicorn.Server(config)
+    listening = socket.create_server(("127.0.0.1", 0))
+    task = asyncio.create_task(server.serve(sockets=[listening]))
+    while not server.started and not task.done():
+        await asyncio.sleep(0.01)
+    assert not task.done(), "the server did not start"
+    made = Served(hall, listening.getsockname()[1])
+    try:
+        yield made
+    finally:
+        await made.http.aclose()
+        server.should_exit = True
+        server.force_exit = True
+        await task
+
+
+class Person:
+    """Somebody with a key."""
+
+    def __init__(self, http: httpx.AsyncClient, ws: str, key: str) -> None:
+        self.http, self.ws, self.key = http, ws, key
+        self.headers = {"Authorization": f"Bearer {key}"}
+
+    async def get(self, path: str) -> Any:
+        found = await self.http.get(path, headers=self.headers)
+        assert found.status_code == 200, found.text
+        return found.json()
+
+    async def post(self, path: str, **body: Any) -> Any:
+        found = await self.http.post(path, headers=self.headers, json=body)
+        assert found.status_code in (200, 201), found.text
+        return found.json()
+
+    async def create(self, game: str, **wish: Any) -> Any:
+        return await self.post("/api/matches", game=game, **wish)
+
+    async def join(self, id: str) -> Any:
+        return await self.post(f"/api/matches/{id}/join")
+
+    async def sit(self, id: str, since: int = 0, nonce: bool = True) -> Seated:
+        seated = Seated(await connect(f"{self.ws}/ws/{id}", compression=None), self.key)
+        await seated.hello(since)
+        if nonce:
+            await seated.wish("nonce", nonce=NONCE)
+        return seated
+
+
+class Seated:
+    """A connection to a room; frames that come are taken in as they do."""
+
+    def __init__(self, socket: ClientConnection, key: str | None) -> None:
+        self.socket, self.key = socket, key
+        self.frames: list[Any] = []
+        self.raw: list[str] = []
+        self.match: Any = None
+        self.view: Any = None
+        self.moment = 0
+        self.events: list[Any] = []
+        self.count = 0
+
+    async def hello(self, since: int = 0) -> None:
+        await self.send(type="hello", key=self.key, since=since)
+        await self.until("welcome")
+
+    async def send(self, **frame: Any) -> None:
+        await self.socket.send(json.dumps(frame))
+
+    async def receive(self) -> Any:
+        text = await asyncio.wait_for(self.socket.recv(), 60)
+        assert isinstance(text, str)
+        frame = json.loads(text)
+        self.raw.append(text)
+        self.frames.append(frame)
+        if frame["type"] in ("welcome", "match"):
+            self.match = frame["match"]
+        if frame["type"] == "update":
+            self.view, self.moment = frame["view"], frame["moment"]
+            self.events += [e for e in frame["events"] if e["number"] >= len(self.events)]
+        return frame
+
+    async def until(self, kind: str, **fields: Any) -> Any:
+        """The next frame of a kind, with these values."""
+        while True:
+            frame = await self.receive()
+            if frame["type"] == kind and all(frame.get(k) == v for k, v in fields.items()):
+                return frame
+
+    async def wish(self, kind: str, id: str | None = None, **fields: Any) -> Any:
+        """Send a command; its answer."""
+        self.count += 1
+        id = id or f"{os.urandom(4).hex()}{self.count}"
+        await self.send(type=kind, id=id, **fields)
+        return await self.until("answer", id=id)
+
+    async def started(self) -> None:
+        while self.view is None:
+            await self.receive()
+
+    async def move(self, move: str, id: str | None = None) -> Any:
+        return await self.wish("move", id, at=self.moment, move=move)
+
+    async def choosing(self) -> bool:
+        """Wait for one's own choice; False once the match is over."""
+        await self.started()
+        while not self.view["options"] and self.view["result"] is None:
+            await self.receive()
+        return self.view["result"] is None
+
+    async def close(self) -> None:
+        await self.socket.close()
+
+
+async def play_out(seated: Seated, pick: Callable[[list[str]], str]) -> None:
+    """Choose until the match is over. What a move led to is told before it is answered."""
+    while await seated.choosing():
+        answer = await seated.move(pick(seated.view["options"]))
+        assert answer["ok"], answer
+
+
+class Process:
+    """A server in a process of its own, to be killed."""
+
+    def __init__(self, database: str, *more: str, port: int = 0, path: str = "") -> None:
+        """With `path`, what is installed there is found too."""
+        command = [sys.executable, "-m", "duels", "serve", "--port", str(port)]
+        self.process = subprocess.Popen(
+            [*command, "--database", database, "--no-limits", *more],
+            stdout=subprocess.PIPE, text=True, cwd=ROOT,
+            env={**os.environ, "PYTHONPATH": f"{ROOT}{os.pathsep}{path}", "PYTHONUNBUFFERED": "1"},
+        )  # fmt: skip
+        assert self.process.stdout is not None
+        line = self.process.stdout.readline()
+        assert "served on" in line, line
+        self.url = line.split()[4]
+        self.port = int(self.url.rpartition(":")[2])
+        self.ws = self.url.replace("http", "ws")
+        while True:
+            try:
+                if httpx.get(f"{self.url}/healthz", timeout=5).status_code == 200:
+                    return
+            except httpx.HTTPError:
+                assert self.process.poll() is None, "the server ended"
+            time.sleep(0.02)
+
+    def kill(self) -> None:
+        """As if the power failed."""
+        self.process.kill()
+        self.process.wait()
+
+    def stop(self) -> int:
+        """In order."""
+        self.process.send_signal(signal.SIGTERM)
+        return self.process.wait(30)

@@ -1,0 +1,168 @@
+"""A terminal at a server, bots on the same protocol, and records that move between stores."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("starlette", reason="needs the extra: pip install 'duels[web]'")
+
+from duels.core.record import loads
+from duels.games import load
+from duels.web.keys import new_key
+from duels.web.visitor import Visitor
+from tests.web.server import QUICK, ROOT, Process, play_out, run, served
+
+
+def duels(tmp_path: Path, *words: str, text: str = "") -> subprocess.CompletedProcess[str]:
+    env = {**os.environ, "PYTHONPATH": str(ROOT), "XDG_DATA_HOME": str(tmp_path / "home")}
+    return subprocess.run(
+        [sys.executable, "-m", "duels", *words], input=text, capture_output=True, text=True,
+        env=env, cwd=ROOT,
+    )  # fmt: skip
+
+
+def test_a_terminal_player_creates_a_match_and_a_browser_player_joins_it(tmp_path: Path) -> None:
+    async def test() -> None:
+        async with served() as server:
+            typed = "nonsense\ntable\n" + "1\n2\n3\n4\n5\n6\n7\n8\n9\n" * 3
+            terminal = asyncio.create_task(
+                asyncio.to_thread(
+                    duels, tmp_path, "play", "digit", "--set", "life=99", "--server", server.url,
+                    text=typed,
+                )
+            )  # fmt: skip
+            bob = server.person()
+            while not server.hall.rooms:
+                await asyncio.sleep(0.02)
+            id = next(iter(server.hall.rooms))
+            while (await bob.get(f"/api/matches/{id}"))["state"] != "waiting":
+                await asyncio.sleep(0.02)
+            await bob.join(id)
+            await play_out(await bob.sit(id), lambda options: options[0])
+            done = await terminal
+            assert done.returncode == 0, done.stderr
+            assert f"{server.url}/match/{id}" in done.stdout
+            assert "'nonsense' is not possible" in done.stdout
+            assert "the game!\nTotal Damage:" in done.stdout  # the end is told
+
+    run(test)
+
+
+def test_a_terminal_player_joins_by_the_address_of_a_match_and_can_come_back(
+    tmp_path: Path,
+) -> None:
+    async def test() -> None:
+        async with served() as server:
+            ada = server.person()
+            made = await ada.create("firewall-breach", seat=1)
+            address = f"{server.url}/match/{made['id']}"
+            one = await ada.sit(made["id"])
+            first = asyncio.create_task(
+                asyncio.to_thread(
+                    duels, tmp_path, "play", "--server", address, text="bypass\nquit\n"
+                )
+            )
+            for _ in range(2):
+                assert await one.choosing()
+                assert (await one.move("bypass"))["ok"]
+            left = await first
+            assert left.returncode == 0
+            assert f"play --server {address}" in left.stderr
+            again = asyncio.create_task(
+                asyncio.to_thread(duels, tmp_path, "play", "--server", address, text="resign\n")
+            )
+            while one.view["result"] is None:
+                await one.receive()
+            assert one.view["result"]["by"] == "resignation"
+            assert (await again).returncode == 0
+
+    run(test)
+
+
+def test_two_bots_play_over_the_protocol_through_a_restart_of_the_server(tmp_path: Path) -> None:
+    path = str(tmp_path / "duels.sqlite")
+    server = Process(path)
+    one, two = Visitor(server.url, new_key()), Visitor(server.url, new_key())
+    match = one.create("number-wars", seat=1)
+    two.join(match["id"])
+    tables = [one.sit(match["id"]), two.sit(match["id"])]
+    for table in tables:
+        table.receive()
+    moves = 0
+    try:
+        while not tables[0].over:
+            table = tables[moves % 2]
+            view = table.choosing()
+            if view is None:
+                break
+            assert table.wish("move", at=view["moment"], move=view["options"][0])["ok"]
+            moves += 1
+            if moves == 7:
+                server.stop()
+                server = Process(path, port=server.port)
+        assert moves > 7
+        record = one.ask("GET", f"/api/matches/{match['id']}/record")
+        assert loads(json.dumps(record), load).result is not None
+    finally:
+        server.kill()
+
+
+def test_a_server_that_is_not_there_and_a_match_that_is_not_are_one_line(tmp_path: Path) -> None:
+    done = duels(tmp_path, "play", "digit", "--server", "http://127.0.0.1:1")
+    assert done.returncode == 1
+    assert len(done.stderr.splitlines()) == 1
+    assert "cannot be reached" in done.stderr
+    for wrong in ("127.0.0.1", "ftp://x"):
+        assert duels(tmp_path, "play", "digit", "--server", wrong).returncode == 2
+
+
+def test_records_go_out_and_in_and_ratings_follow_from_them(tmp_path: Path) -> None:
+    first, second = tmp_path / "one.sqlite", tmp_path / "two.sqlite"
+
+    async def play() -> list[object]:
+        async with served(replace(QUICK, database=str(first))) as server:
+            ada = server.person()
+            for _ in range(3):
+                made = await ada.create("number-clash", opponent="easy")
+                seated = await ada.sit(made["id"])
+                await play_out(seated, lambda options: options[-1])
+            while True:
+                rated = (await ada.get("/api/ratings/number-clash"))["ratings"]
+                if rated and rated[0]["matches"] == 3:
+                    return list(rated)
+                await asyncio.sleep(0.02)
+
+    rated = asyncio.run(play())
+    lines = tmp_path / "all.jsonl"
+    done = duels(tmp_path, "export", str(lines), "--database", str(first))
+    assert "3 records written" in done.stderr
+    assert len(lines.read_text("utf-8").splitlines()) == 3
+    for line in lines.read_text("utf-8").splitlines():
+        one = tmp_path / "record.json"
+        one.write_text(line, "utf-8")
+        checked = duels(tmp_path, "verify", str(one))
+        assert "The record is right" in checked.stdout, checked.stderr
+        assert "chance event" in checked.stdout
+    taken = duels(tmp_path, "import", str(lines), "--database", str(second))
+    assert "3 records taken, 0 known" in taken.stderr, taken.stderr
+    taken = duels(tmp_path, "import", "-", "--database", str(second), text=lines.read_text("utf-8"))
+    assert "0 records taken, 3 known" in taken.stderr
+    assert "3 matches" in duels(tmp_path, "ratings", "--database", str(first)).stderr
+
+    async def ratings(path: Path) -> object:
+        async with served(replace(QUICK, database=str(path))) as server:
+            return (await server.person().get("/api/ratings/number-clash"))["ratings"]
+
+    assert asyncio.run(ratings(first)) == rated
+    assert asyncio.run(ratings(second)) == rated
+    lines.write_text(lines.read_text("utf-8").replace('"easy"', '"hard"'), "utf-8")
+    spoilt = duels(tmp_path, "import", str(lines), "--database", str(second))
+    assert "line 1: the checksum does not match" in spoilt.stderr
