@@ -29,6 +29,7 @@ sys.path.insert(0, str(Path(__file__).parent.parent))
 from duels.games.cipher_siege import CipherSiege
 from duels.solve import tables
 from duels.solve.compiled import need_numba, np
+from duels.solve.siege.certify import certify
 from duels.solve.siege.codes import Store, Tables
 from duels.solve.siege.headtohead import GREEDY, ISMCTS, NAMES, RANDOM, contest_score
 from duels.solve.siege.leaks import copied, plant
@@ -37,7 +38,7 @@ from duels.solve.siege.learned_responder import Estimate, Responder, estimate, f
 from duels.solve.siege.mccfr import new_scratch, new_states
 from duels.solve.siege.public_bounds import PublicResponder, close_in
 from duels.solve.siege.public_search import ITSELF
-from duels.solve.siege.publish import first_player, frozen
+from duels.solve.siege.publish import collect, first_player, frozen
 from duels.solve.siege.rebuild import rebuild
 from duels.solve.siege.small_exact import Exact
 from duels.solve.siege.strategy import KIND, UNKNOWN, Strategy
@@ -189,6 +190,23 @@ def leaking(tb: Tables, sound: Store, leaky: int, size: float, games: int) -> St
     return store
 
 
+def curve(given: argparse.Namespace) -> None:
+    game, run = CipherSiege(), Trainer(CipherSiege())
+    for iterations in given.points:
+        while run.iterations < iterations:
+            note(f"{run.iterations:,} iterations")
+            run.run(min(10_000, iterations - run.iterations))
+        strategy = frozen(game, collect(run))
+        found = certify(game, *strategy, 60 * given.minutes, lambda part, what: note(what))
+        own = first_player(*strategy)
+        print(
+            f"{iterations:,} iterations: itself {own:.4f}; a best response scores "
+            + " and ".join(f"{low:.4f} to {high:.4f}" for low, high in zip(*found, strict=True))
+            + f"; exploitable by {sum(found.lower) - 1:.4f} to {sum(found.upper) - 1:.4f}",
+            flush=True,
+        )
+
+
 def small(given: argparse.Namespace) -> None:
     for options, cap in SMALL:
         game = CipherSiege(**options)
@@ -286,6 +304,11 @@ def main() -> None:
         made.add_argument("--table", metavar="FILE", help="default: the one that ships")
         which = "that leaks" if name == "leak" else "that responds"
         made.add_argument("--seat", type=int, choices=(1, 2), help=f"{which}; default both")
+    command(curve)
+    made = commands.choices["curve"]
+    points = [100_000, 1_000_000, 3_000_000]
+    made.add_argument("--points", type=int, nargs="+", default=points, metavar="ITERATIONS")
+    made.add_argument("--minutes", type=float, default=1.5, help="of measuring, for each seat")
     command(small, iterations=300_000, learn=300_000, games=1_000_000)
     command(head, games=1_000_000, search_games=20_000, budget=2000)
     command(repeat, iterations=30_000)
