@@ -224,6 +224,13 @@ def state_key(
 
 
 @compiled
+def is_coarse(key: Any, tb: Tables) -> Any:
+    """Whether a key is that of a coarse state."""
+    tag = key % np.uint64(tb.const[TAGS])
+    return tag == 1 or tag == 4 or tag == 5
+
+
+@compiled
 def moves_at(key: int, tb: Tables) -> Any:
     """Number of moves at a stored state, from the hands inside its key."""
     rest = key // np.uint64(tb.const[TAGS])

@@ -20,6 +20,7 @@ from duels.solve.siege.codes import (
     Store,
     Tables,
     find_or_add,
+    is_coarse,
     new_store,
     slot_of,
     uniform,
@@ -128,9 +129,9 @@ class Evaluator:
 @compiled
 def coarse_of(key: Any, tb: Tables) -> Any:
     """Coarse key of a stored state, from its fine key, whose digits have mixed bases."""
-    tag = key % np.uint64(tb.const[TAGS])
-    if tag == 1 or tag == 4 or tag == 5:
+    if is_coarse(key, tb):
         return key
+    tag = key % np.uint64(tb.const[TAGS])
     rest = key // np.uint64(tb.const[TAGS])
     low = np.uint64(8) * np.uint64(tb.const[CI_BASE]) * np.uint64(tb.const[CI_BASE])
     small = rest % low

@@ -34,13 +34,13 @@ from duels.solve.siege.codes import (
     MAX_ACTIONS,
     PLIES,
     SECOND_CI,
-    TAGS,
     VALUES,
     Store,
     Tables,
     coarse_key,
     find_or_add,
     forget,
+    is_coarse,
     moves_at,
     pick_card,
     slot_of,
@@ -392,8 +392,7 @@ def total_regret(tb: Tables, st: Store) -> Any:
     """The largest positive regret of each fine state, summed over all of them."""
     total = 0.0
     for slot in range(st.keys.shape[0]):
-        tag = st.keys[slot] % np.uint64(tb.const[TAGS])
-        if st.keys[slot] != 0 and tag != 1 and tag != 4 and tag != 5:
+        if st.keys[slot] != 0 and not is_coarse(st.keys[slot], tb):
             where = st.where[slot]
             total += max(0.0, st.pool[0, where : where + moves_at(st.keys[slot], tb)].max())
     return total

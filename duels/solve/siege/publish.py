@@ -6,22 +6,41 @@ from collections.abc import Iterable
 
 from duels.games.cipher_siege import CipherSiege
 from duels.solve.compiled import Array, compiled, np
-from duels.solve.siege.codes import Store, Tables, build_tables, insert_all, moves_at, new_store
+from duels.solve.siege.codes import (
+    CI_BASE,
+    CODES,
+    TAGS,
+    Store,
+    Tables,
+    build_tables,
+    insert_all,
+    is_coarse,
+    moves_at,
+    new_store,
+)
 from duels.solve.siege.evaluate import Evaluator
 from duels.solve.siege.mccfr import new_scratch, new_states, self_play
 from duels.solve.siege.strategy import SCALE, Stored
 from duels.solve.siege.train import FINE_PLIES, Trainer
 
 DROP = 0.01  # moves played less often than this are noise of the averaging
-MOST = 520_000  # states of a table, those of most weight: about 10 MB
+# Visits of the learner that make a state worth keeping. A fine state with fewer plays worse than
+# its coarse one, which has learned from all that are like it.
+FINE_VISITS, COARSE_VISITS = 60.0, 3.0
+MOST = 500_000  # states of a table, those of most weight: about 10 MB
 RESOLUTION = 255
 
 
 @compiled
 def weights_of(keys: Array, where: Array, tb: Tables, st: Store, out: Array) -> None:
-    """How much each state was played."""
+    """How much each state was played; 0 if it is not worth keeping."""
+    low = np.uint64(8 * tb.const[CI_BASE] * tb.const[CI_BASE])
     for i in range(keys.shape[0]):
-        out[i] = st.pool[1, where[i] : where[i] + moves_at(keys[i], tb)].sum()
+        hand = keys[i] // np.uint64(tb.const[TAGS]) // low % np.uint64(tb.const[CODES])
+        visits = st.pool[0, where[i] + tb.total_actions[hand]]
+        out[i] = 0.0
+        if visits >= (COARSE_VISITS if is_coarse(keys[i], tb) else FINE_VISITS):
+            out[i] = st.pool[1, where[i] : where[i] + moves_at(keys[i], tb)].sum()
 
 
 @compiled
