@@ -21,10 +21,12 @@ def check_extra() -> None:
 def serve(terminal: Terminal, given: Namespace) -> int:
     """Serve until Ctrl-C."""
     check_extra()
+    import asyncio
     from dataclasses import replace
 
     from duels.web.serve import address, listen, run
     from duels.web.settings import Limits, Settings
+    from duels.web.transfer import try_store
 
     limits = Limits()
     if given.max_per_address is not None:
@@ -45,6 +47,7 @@ def serve(terminal: Terminal, given: Namespace) -> int:
     postgres = given.database.startswith(("postgresql://", "postgres://"))
     if given.workers > 1 and not postgres:
         raise OptionError("--workers: several processes need --database postgresql://...")
+    asyncio.run(try_store(given.database))
     listening = listen(settings)
     where = address(settings, listening)
     terminal.say([f"Duels is served on {where} (Ctrl-C stops it)"])

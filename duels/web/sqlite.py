@@ -40,7 +40,10 @@ class SqliteStore:
 
     async def open(self) -> None:
         if self.path != ":memory:" and (folder := os.path.dirname(self.path)):
-            os.makedirs(folder, mode=0o700, exist_ok=True)
+            try:
+                os.makedirs(folder, mode=0o700, exist_ok=True)
+            except OSError as error:
+                raise Unavailable(f"{folder} cannot be made: {error.strerror}") from None
         opened: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
         self._thread = threading.Thread(target=self._work, args=(opened,), name="store")
         self._thread.start()

@@ -123,6 +123,12 @@ def _save(match: Match) -> Save:
     return Save(row, 0, tuple(msgspec.json.encode(entry) for entry in entries))
 
 
+async def try_store(database: str) -> None:
+    """Make sure that a store can be opened, and is up to date."""
+    async with opened(database):
+        pass
+
+
 async def rate_again(database: str) -> int:
     """All ratings from the matches that are kept; how many matches."""
     async with opened(database) as store:

@@ -9,6 +9,7 @@ import socket
 import subprocess
 import sys
 import threading
+import time
 from dataclasses import fields
 from typing import Any
 
@@ -24,7 +25,13 @@ def run_workers(settings: Settings, listening: socket.socket, count: int) -> int
     plain = {f.name: getattr(settings, f.name) for f in fields(settings) if f.name not in SOURCES}
     limits = {f.name: getattr(settings.limits, f.name) for f in fields(settings.limits)}
     given = json.dumps(
-        {"settings": plain, "limits": limits, "token": new_key(), "fd": listening.fileno()}
+        {
+            "settings": plain,
+            "limits": limits,
+            "token": new_key(),
+            "fd": listening.fileno(),
+            "parent": os.getpid(),
+        }
     )
 
     def start() -> subprocess.Popen[bytes]:
@@ -48,10 +55,18 @@ def worker(given: Any) -> int:
     """One process among several."""
     from duels.web.serve import run
 
+    threading.Thread(target=_watch, args=(given["parent"],), daemon=True).start()
     plain: dict[str, Any] = {k: _tuple(v) for k, v in given["settings"].items()}
     limits: dict[str, Any] = {k: _tuple(v) for k, v in given["limits"].items()}
     settings = Settings(**plain, limits=Limits(**limits))
     return run(settings, socket.socket(fileno=given["fd"]), given["token"])
+
+
+def _watch(parent: int) -> None:
+    """Stop in order when whoever started this process is gone, even if that was killed."""
+    while os.getppid() == parent:
+        time.sleep(0.5)
+    os.kill(os.getpid(), signal.SIGTERM)
 
 
 def _tuple(value: Any) -> Any:

@@ -7,6 +7,7 @@ import os
 import signal
 import sqlite3
 import subprocess
+import time
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
@@ -253,3 +254,12 @@ def test_people_at_different_workers_meet_at_one_table(postgres: Postgres) -> No
         assert server.stop() == 0
     finally:
         server.kill()
+
+
+def test_workers_end_with_whoever_started_them(postgres: Postgres) -> None:
+    server = Process(postgres.url, "--workers", "2")
+    workers = workers_of(server)
+    assert len(workers) == 2
+    server.kill()
+    while any(Path(f"/proc/{pid}").exists() for pid in workers):
+        time.sleep(0.1)

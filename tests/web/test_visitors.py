@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import socket
 import subprocess
 import sys
 from dataclasses import replace
@@ -166,3 +167,21 @@ def test_records_go_out_and_in_and_ratings_follow_from_them(tmp_path: Path) -> N
     lines.write_text(lines.read_text("utf-8").replace('"easy"', '"hard"'), "utf-8")
     spoilt = duels(tmp_path, "import", str(lines), "--database", str(second))
     assert "line 1: the checksum does not match" in spoilt.stderr
+
+
+def test_what_keeps_a_server_from_starting_is_one_line(tmp_path: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = str(taken.getsockname()[1])
+        path = str(tmp_path / "x.sqlite")
+        done = duels(tmp_path, "serve", "--port", port, "--database", path)
+        assert done.returncode == 1
+        assert "cannot listen" in done.stderr
+    (tmp_path / "file").write_text("")
+    for wrong in (str(tmp_path / "file" / "x.sqlite"), str(tmp_path)):
+        done = duels(tmp_path, "serve", "--port", "0", "--database", wrong)
+        assert done.returncode == 1
+        assert len(done.stderr.splitlines()) == 1, done.stderr
+        assert done.stdout == ""
+    done = duels(tmp_path, "serve", "--workers", "2")
+    assert done.returncode == 2
+    assert "postgresql://" in done.stderr
