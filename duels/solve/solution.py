@@ -106,8 +106,8 @@ class Solution:
         if self.at_most is None:
             most = "a certified upper bound is not known"
         else:
-            most = f"by at most {self.at_most:.3f}, certified"
-        return f"Approximate: the strategy is exploitable by at least {self.bound:.3f}; {most}."
+            most = f"by at most {self.at_most:.4f}, certified"
+        return f"Approximate: the strategy is exploitable by at least {self.bound:.4f}; {most}."
 
     def known(self, state: Any) -> Value:
         """The value of a state in which somebody chooses."""
