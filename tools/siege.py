@@ -35,7 +35,7 @@ from duels.solve.siege.headtohead import GREEDY, ISMCTS, NAMES, RANDOM, contest_
 from duels.solve.siege.leaks import copied, plant
 from duels.solve.siege.learned import nothing_learned
 from duels.solve.siege.learned_responder import Estimate, Responder, estimate, face
-from duels.solve.siege.mccfr import new_scratch, new_states
+from duels.solve.siege.moves import new_scratch, new_states
 from duels.solve.siege.public_bounds import PublicResponder, close_in
 from duels.solve.siege.public_search import ITSELF
 from duels.solve.siege.publish import collect, first_player, frozen

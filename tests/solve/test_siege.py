@@ -21,7 +21,7 @@ from duels.games.cipher_siege import CipherSiege, State
 from duels.solve import catalogue, compiled, tables
 from duels.solve.cipher_siege import CipherSiegeSolution
 from duels.solve.compiled import np
-from duels.solve.siege import codes, mccfr
+from duels.solve.siege import codes, moves
 from duels.solve.siege.knowledge import Memory, in_turn_order, moves_of
 from duels.solve.siege.learned_responder import Responder
 from duels.solve.siege.places import Codes, Info
@@ -66,11 +66,11 @@ class Walk:
     def __init__(self, game: CipherSiege, tb: codes.Tables, seed: int) -> None:
         self.game, self.tb, self.chooser = game, tb, random.Random(seed)
         self.rng = np.array([seed], dtype=np.uint64)
-        self.s = mccfr.new_states()[0]
-        mccfr.deal(self.s, tb, self.rng)
+        self.s = moves.new_states()[0]
+        moves.deal(self.s, tb, self.rng)
         self.history: list[Event] = []
-        hands = (self.cards(mccfr.HAND_M), self.cards(mccfr.HAND_O))
-        self.state = State(game.integrity, hands, self.cards(mccfr.DECK), (), 0, "draw")
+        hands = (self.cards(moves.HAND_M), self.cards(moves.HAND_O))
+        self.state = State(game.integrity, hands, self.cards(moves.DECK), (), 0, "draw")
         self.solution = CipherSiegeSolution.__new__(CipherSiegeSolution)
         self.solution.game, self.solution._codes = game, Codes(game)
 
@@ -83,18 +83,18 @@ class Walk:
     def same(self) -> None:
         """Both say the same of the state; M is the player to move."""
         state, mover = self.state, self.state.mover
-        assert mover == self.s[mccfr.PLY] % 2
-        assert self.cards(mccfr.HAND_M) == state.hands[mover]
-        assert self.cards(mccfr.HAND_O) == state.hands[1 - mover]
-        assert (self.s[mccfr.CI_M], self.s[mccfr.CI_O]) == (state.ci[mover], state.ci[1 - mover])
-        assert self.cards(mccfr.DECK) == state.deck
-        assert self.cards(mccfr.DISC) == state.discard
+        assert mover == self.s[moves.PLY] % 2
+        assert self.cards(moves.HAND_M) == state.hands[mover]
+        assert self.cards(moves.HAND_O) == state.hands[1 - mover]
+        assert (self.s[moves.CI_M], self.s[moves.CI_O]) == (state.ci[mover], state.ci[1 - mover])
+        assert self.cards(moves.DECK) == state.deck
+        assert self.cards(moves.DISC) == state.discard
 
     def draw(self) -> None:
-        before = self.cards(mccfr.HAND_M)
+        before = self.cards(moves.HAND_M)
         turn = self.game.turn(self.state)
-        mccfr.draw(self.s, self.tb, self.rng)
-        drawn = Counter(self.cards(mccfr.HAND_M)) - Counter(before)
+        moves.draw(self.s, self.tb, self.rng)
+        drawn = Counter(self.cards(moves.HAND_M)) - Counter(before)
         assert isinstance(turn, Chance) == bool(drawn)
         for card in drawn.elements():
             self.state = self.game.play(self.state, str(card))
@@ -103,16 +103,16 @@ class Walk:
         turn = self.game.turn(self.state)
         assert isinstance(turn, Decide)
         mover, options = self.state.mover, turn.options[self.state.mover]
-        hand = self.digits(self.s[mccfr.HAND_M])
+        hand = self.digits(self.s[moves.HAND_M])
         names, best, damage = moves_of(hand, any(move.startswith("swap") for move in options))
         if options == ("pass",):
             assert names == ()
-            mccfr.turn_over(self.s)
+            moves.turn_over(self.s)
             self.commit(mover, "pass")
             return
-        assert len(names) == mccfr.legal_count(self.s, self.tb)
+        assert len(names) == moves.legal_count(self.s, self.tb)
         assert sorted(names) == sorted(options)
-        code = self.s[mccfr.HAND_M]
+        code = self.s[moves.HAND_M]
         assert (self.tb.best_row[code], self.tb.best[code]) == (best, damage)
         for a, name in enumerate(names):
             row = self.tb.start[code] + a
@@ -121,11 +121,11 @@ class Walk:
             assert self.tb.worth[row] == self.worth(name)
         self.knows(mover, hand)
         a = self.chooser.randrange(len(names))
-        other = Counter(self.cards(mccfr.HAND_O))
-        mccfr.play(self.s, a, self.tb, self.rng)
+        other = Counter(self.cards(moves.HAND_O))
+        moves.play(self.s, a, self.tb, self.rng)
         self.commit(mover, names[a])
         if self.state.phase == "swap":
-            now = Counter(self.cards(mccfr.HAND_M))  # the other's, after the turn
+            now = Counter(self.cards(moves.HAND_M))  # the other's, after the turn
             (taken,) = (other - now).elements() if other != now else cards(names[a])
             self.history.append(Outcome(str(taken)))
             self.state = self.game.play(self.state, str(taken))
@@ -140,18 +140,18 @@ class Walk:
 
     def knows(self, mover: int, hand: tuple[int, ...]) -> None:
         memory = Memory(self.history, mover, self.game.values)
-        assert tuple(memory.known[1 - mover]) == self.digits(self.s[mccfr.KNOWN_M])
-        assert tuple(memory.known[mover]) == self.digits(self.s[mccfr.KNOWN_O])
-        assert memory.choices == self.s[mccfr.PLY]
+        assert tuple(memory.known[1 - mover]) == self.digits(self.s[moves.KNOWN_M])
+        assert tuple(memory.known[mover]) == self.digits(self.s[moves.KNOWN_O])
+        assert memory.choices == self.s[moves.PLY]
         ci = self.state.ci
         info = Info(
-            int(self.s[mccfr.HAND_M]), len(self.state.hands[1 - mover]), int(self.s[mccfr.DISC]),
-            ci[mover], ci[1 - mover], int(self.s[mccfr.KNOWN_M]), int(self.s[mccfr.KNOWN_O]),
+            int(self.s[moves.HAND_M]), len(self.state.hands[1 - mover]), int(self.s[moves.DISC]),
+            ci[mover], ci[1 - mover], int(self.s[moves.KNOWN_M]), int(self.s[moves.KNOWN_O]),
             memory.choices,
         )  # fmt: skip
         early = memory.choices < FINE_PLIES
         key = self.solution._fine_key(info) if early else self.solution._coarse_key(info)
-        assert key == int(mccfr.key_of(self.s, self.tb))
+        assert key == int(moves.key_of(self.s, self.tb))
 
     def commit(self, mover: int, move: str) -> None:
         self.history.append(Pick(((mover, move),)))
@@ -182,7 +182,7 @@ def test_kernel_plays_by_the_rules(options: dict[str, object]) -> None:
             walk.choose()
             turns += 1
             if isinstance(walk.game.turn(walk.state), Over):
-                assert walk.s[mccfr.CI_M] <= 0
+                assert walk.s[moves.CI_M] <= 0
                 break
             walk.same()
     assert turns > 300

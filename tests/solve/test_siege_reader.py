@@ -28,7 +28,7 @@ def test_the_shipped_strategy_opens() -> None:
     assert solution().caveat == (
         "Approximate: the strategy is exploitable by at least 0.0017; by at most 0.0245, certified."
     )
-    assert solution().facts["states"] > 800_000
+    assert solution().facts["states"] > 200_000
     second = CipherSiegeSolution(load("cipher-siege", first=1))
     assert float(second.start_value()) == pytest.approx(1 - float(solution().start_value()))
 
@@ -61,7 +61,7 @@ def test_every_choice_of_random_games_is_assessed() -> None:
             moves = list(found.mix) if chooser.random() < 0.5 else list(view.options)
             match.submit(player, chooser.choice(moves))
     assert choices > 50
-    assert choices * 0.95 > stored > choices / 3, "some are known and some are not"
+    assert stored > choices * 0.8
 
 
 def test_a_win_at_once_is_seen() -> None:

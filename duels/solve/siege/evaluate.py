@@ -25,7 +25,7 @@ from duels.solve.siege.codes import (
     slot_of,
     uniform,
 )
-from duels.solve.siege.mccfr import (
+from duels.solve.siege.moves import (
     FAINT,
     HAND_M,
     PLY,
@@ -43,7 +43,7 @@ from duels.solve.siege.mccfr import (
     turn_over,
 )
 
-ENOUGH = 2000.0  # play-outs of one move: a standard error of about 0.005
+ENOUGH = 2000.0  # weight of the play-outs of one move: a standard error of about 0.005
 SHRINK = 4.0  # play-outs that the coarse estimate is worth
 SLIPS = 0.3  # games in which the opponent may slip, so that what follows a mistake is valued too
 SLIP_WEIGHT = 0.1  # of a play-out after a slip: it must not blur what equilibrium play reaches
@@ -78,18 +78,20 @@ def evaluate(
                 if s[PLY] < tb.const[FINE] and st.keys[slot_of(key_of(s, tb), st)] != 0:
                     fine = find_or_add(key_of(s, tb), actions, sf)
                 coarse = find_or_add(rough_key_of(s, tb), actions, sc)
+                # how likely the hidden cards are, given that nobody has won yet
+                odds = w * np.float32(live)
                 for a in range(actions):
                     if fine >= 0 and sf.pool[1, fine + a] >= ENOUGH:
                         continue
                     s2[:] = s
                     play(s2, a, tb, rng)
-                    r = w * np.float32(play_out(s2, me, 1, tb, st, tmp, rng))
+                    r = odds * np.float32(play_out(s2, me, 1, tb, st, tmp, rng))
                     if fine >= 0:
                         sf.pool[0, fine + a] += r
-                        sf.pool[1, fine + a] += w
+                        sf.pool[1, fine + a] += odds
                     if coarse >= 0:
                         sc.pool[0, coarse + a] += r
-                        sc.pool[1, coarse + a] += w
+                        sc.pool[1, coarse + a] += odds
                 if uniform(rng) < EXPLORE:
                     play(s, slip(s, tb, rng), tb, rng)
                     continue

@@ -24,7 +24,7 @@ from duels.solve.siege.learned_responder import (
     Estimate,
     estimate,
 )
-from duels.solve.siege.mccfr import (
+from duels.solve.siege.moves import (
     CAP_M,
     CI_M,
     CI_O,

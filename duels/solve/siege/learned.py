@@ -12,7 +12,7 @@ from typing import Any
 
 from duels.solve.compiled import Array, compiled, np
 from duels.solve.siege.codes import DEPTH_CAP, PLIES, Store, Tables, new_store, slot_of
-from duels.solve.siege.mccfr import (
+from duels.solve.siege.moves import (
     CI_M,
     CI_O,
     DISC,

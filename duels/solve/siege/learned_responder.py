@@ -25,7 +25,7 @@ from duels.solve.siege.codes import (
     uniform,
 )
 from duels.solve.siege.learned import CAUTION, DETAIL, estimates, learned_key, most_hopeful, safest
-from duels.solve.siege.mccfr import (
+from duels.solve.siege.moves import (
     CI_O,
     HAND_M,
     PLY,

@@ -15,7 +15,7 @@ from duels.games.cipher_siege import CipherSiege
 from duels.solve.compiled import Array, compiled, np
 from duels.solve.siege.codes import ATTACK, DEFEND, PLIES, SWAP, VALUES, Store, Tables
 from duels.solve.siege.learned_responder import Estimate, estimate, go_on
-from duels.solve.siege.mccfr import (
+from duels.solve.siege.moves import (
     CI_O,
     DECK,
     DISC,

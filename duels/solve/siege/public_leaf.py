@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from duels.solve.compiled import Array, compiled
-from duels.solve.siege import mccfr
+from duels.solve.siege import moves
 from duels.solve.siege.codes import FIRST_CI, FULL, PLIES, SECOND_CI, VALUES, Store, Tables
 from duels.solve.siege.learned import CAUTION, estimates, safest
 from duels.solve.siege.public_tree import (
@@ -143,11 +143,11 @@ def survival(level: int, hand: int, count: int, tb: Tables, geo: Geometry, wk: W
 def expected(level: int, hand: int, tb: Tables, geo: Geometry, wk: Work, ln: Store) -> Any:
     """What going on as learned scores from here with a hand; 0 where nothing is known."""
     p, s, q, n = wk.pub[level], wk.state, wk.mix[2], wk.mix[3]
-    s[mccfr.HAND_M] = geo.code[hand]
-    s[mccfr.HAND_O] = geo.code[geo.first[p[THEIRS]]]  # any hand of that size
-    s[mccfr.DISC], s[mccfr.PLY] = p[DISC], p[PLY]
-    s[mccfr.CI_M], s[mccfr.CI_O] = p[CI], p[OCI]
-    s[mccfr.KNOWN_M], s[mccfr.KNOWN_O] = p[I_KNOW], p[THEY_KNOW]
+    s[moves.HAND_M] = geo.code[hand]
+    s[moves.HAND_O] = geo.code[geo.first[p[THEIRS]]]  # any hand of that size
+    s[moves.DISC], s[moves.PLY] = p[DISC], p[PLY]
+    s[moves.CI_M], s[moves.CI_O] = p[CI], p[OCI]
+    s[moves.KNOWN_M], s[moves.KNOWN_O] = p[I_KNOW], p[THEY_KNOW]
     best = safest(estimates(s, tb, ln, q, n), CAUTION, q, n)
     return q[best] if best >= 0 else 0.0
 

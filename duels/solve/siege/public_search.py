@@ -62,8 +62,7 @@ from duels.solve.siege.public_tree import (
 )
 
 NEVER = 1e300  # a `tau` that searches no further
-# The responder takes the best move, or follows the strategy, or only its upper bound matters.
-BEST, ITSELF, CEILING = range(3)
+BEST, ITSELF, CEILING = range(3)  # the best move; the strategy's mix; only the upper bound matters
 
 
 @compiled

@@ -11,7 +11,7 @@ from duels.solve.siege.codes import (
     Tables,
     stored_slot,
 )
-from duels.solve.siege.mccfr import match
+from duels.solve.siege.moves import match
 from duels.solve.siege.public_tree import (
     DISC,
     LEVELS,

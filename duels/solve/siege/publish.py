@@ -19,7 +19,7 @@ from duels.solve.siege.codes import (
     new_store,
 )
 from duels.solve.siege.evaluate import Evaluator
-from duels.solve.siege.mccfr import new_scratch, new_states, self_play
+from duels.solve.siege.moves import new_scratch, new_states, self_play
 from duels.solve.siege.strategy import SCALE, Stored
 from duels.solve.siege.train import FINE_PLIES, Trainer
 

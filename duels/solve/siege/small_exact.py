@@ -7,7 +7,7 @@ from typing import Any
 from duels.games.cipher_siege import CipherSiege
 from duels.solve.compiled import Array, compiled, np
 from duels.solve.siege.codes import MAX_ACTIONS, Store, Tables, stored_slot
-from duels.solve.siege.mccfr import match
+from duels.solve.siege.moves import match
 from duels.solve.siege.small_tree import Builder, Cards, Tree
 
 

@@ -13,7 +13,8 @@ from zipfile import BadZipFile
 from duels.games.cipher_siege import CipherSiege
 from duels.solve.compiled import Array, need_numba, np
 from duels.solve.siege.codes import CODES, Store, build_tables, insert_all, new_store
-from duels.solve.siege.mccfr import new_scratch, new_states, total_regret, train
+from duels.solve.siege.mccfr import total_regret, train
+from duels.solve.siege.moves import new_scratch, new_states
 from duels.solve.solution import Unsolved
 from duels.solve.tables import settings
 
