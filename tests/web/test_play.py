@@ -81,7 +81,8 @@ def test_what_comes_afterwards_is_there_analysis_replay_dice_history_and_rating(
             steps = (await ada.get(f"{at}/replay"))["steps"]
             assert [step["moment"] for step in steps] == list(range(len(seated.events)))
             assert steps[0]["event"] is None
-            assert steps[-1]["table"] == seated.frames[-1]["revealed"]["table"]
+            told = next(frame for frame in reversed(seated.frames) if "revealed" in frame)
+            assert steps[-1]["table"] == told["revealed"]["table"]
             fair = await ada.get(f"{at}/fair")
             assert fair["commitment"] == made["commitment"]
             history = await ada.get("/api/me/history")

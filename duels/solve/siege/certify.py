@@ -29,7 +29,7 @@ class Certificate(NamedTuple):
         """For the table: both seats together, rounded to the safe side, and each seat.
 
         >>> Certificate((0.7, 0.3011), (0.71, 0.31)).facts()[EXPLOITABLE]
-        0.001
+        0.0011
         """
         low, high = sum(self.lower) - 1, sum(self.upper) - 1
         return {
