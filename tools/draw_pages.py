@@ -1,7 +1,7 @@
 """Pictures of the browser client for the README and to look at: pages of a real server.
 
     python tools/draw_pages.py docs/pictures            # the set of the README
-    python tools/draw_pages.py --all /tmp/pictures      # all, light and dark, wide and narrow
+    python tools/draw_pages.py --all FOLDER      # all, light and dark, wide and narrow
 
 Needs the extra `dev` and a Chromium.
 """
