@@ -15,6 +15,7 @@ import msgspec
 
 from duels.web import schema
 from duels.web.owners import OWNERS, PATIENCE, TROUBLE, Owners
+from duels.web.queries import Queries
 from duels.web.schema import numbered
 from duels.web.store import Conflict, Kept, Rating, Row, Save, Unavailable, columns, unpacked
 
@@ -45,7 +46,7 @@ SELECT id FROM moved
 """
 
 
-class PostgresStore:
+class PostgresStore(Queries):
     """All of `Store`, and who has which room."""
 
     def __init__(self, address: str) -> None:
@@ -197,49 +198,7 @@ class PostgresStore:
         rows = await self._rows(schema.ROOM, room)
         return rows[0] if rows else None
 
-    async def requested(self, request: str) -> str | None:
-        found = await self._all(schema.REQUESTED, request)
-        return found[0]["id"] if found else None
-
-    async def due(self, now: float, most: int) -> list[str]:
-        return [found["id"] for found in await self._all(schema.DUE, now, most)]
-
-    async def mine(self, digest: str) -> list[Row]:
-        return await self._rows(schema.MINE, digest, digest)
-
-    async def challenges(self, most: int) -> list[Row]:
-        return await self._rows(schema.CHALLENGES, most)
-
-    async def history(self, digest: str, before: float, most: int) -> list[Row]:
-        return await self._rows(schema.HISTORY, digest, digest, before, most)
-
-    async def unrated(self, most: int) -> list[Row]:
-        return await self._rows(schema.UNRATED, most)
-
-    async def finished(self, after: str, most: int) -> list[Row]:
-        return await self._rows(schema.FINISHED, after, most)
-
-    async def _rows(self, sql: str, *values: Any) -> list[Row]:
-        return [unpacked(*found) for found in await self._all(sql, *values)]
-
-    # Names, ratings, analyses.
-
-    async def name(self, digest: str) -> str | None:
-        found = await self._all(schema.NAME, digest)
-        return found[0]["name"] if found else None
-
-    async def rename(self, digest: str, name: str, now: float) -> None:
-        await self._all(schema.RENAME, digest, name, now)
-
-    async def ratings_of(self, player: str) -> list[Rating]:
-        return [Rating(*found) for found in await self._all(schema.RATINGS_OF, player)]
-
-    async def ratings(self, game: str, most: int) -> list[Rating]:
-        return [Rating(*found) for found in await self._all(schema.RATINGS, game, most)]
-
-    async def rating(self, game: str, player: str) -> Rating | None:
-        found = await self._all(schema.RATING, game, player)
-        return Rating(*found[0]) if found else None
+    # Ratings, analyses.
 
     @asynccontextmanager
     async def rating_in_turn(self) -> AsyncIterator[None]:

@@ -20,6 +20,7 @@ import msgspec
 
 from duels.core.errors import RecordError
 from duels.web import schema
+from duels.web.queries import Queries
 from duels.web.store import Conflict, Kept, Rating, Row, Save, Unavailable, columns, unpacked
 
 T = TypeVar("T")
@@ -27,7 +28,7 @@ Job = Save | Callable[[sqlite3.Connection], Any]
 MOST = 512  # jobs in one transaction
 
 
-class SqliteStore:
+class SqliteStore(Queries):
     """All of `Store` on one file, or in memory with ":memory:"."""
 
     def __init__(self, path: str) -> None:
@@ -186,49 +187,7 @@ class SqliteStore:
         found = await self._one(schema.ROOM, room)
         return None if found is None else unpacked(*found)
 
-    async def requested(self, request: str) -> str | None:
-        found = await self._one(schema.REQUESTED, request)
-        return None if found is None else found[0]
-
-    async def due(self, now: float, most: int) -> list[str]:
-        return [room for (room,) in await self._all(schema.DUE, now, most)]
-
-    async def mine(self, digest: str) -> list[Row]:
-        return await self._rows(schema.MINE, digest, digest)
-
-    async def challenges(self, most: int) -> list[Row]:
-        return await self._rows(schema.CHALLENGES, most)
-
-    async def history(self, digest: str, before: float, most: int) -> list[Row]:
-        return await self._rows(schema.HISTORY, digest, digest, before, most)
-
-    async def unrated(self, most: int) -> list[Row]:
-        return await self._rows(schema.UNRATED, most)
-
-    async def finished(self, after: str, most: int) -> list[Row]:
-        return await self._rows(schema.FINISHED, after, most)
-
-    async def _rows(self, sql: str, *values: Any) -> list[Row]:
-        return [unpacked(*found) for found in await self._all(sql, *values)]
-
-    # Names, ratings, analyses.
-
-    async def name(self, digest: str) -> str | None:
-        found = await self._one(schema.NAME, digest)
-        return None if found is None else found[0]
-
-    async def rename(self, digest: str, name: str, now: float) -> None:
-        await self._all(schema.RENAME, digest, name, now)
-
-    async def ratings_of(self, player: str) -> list[Rating]:
-        return [Rating(*found) for found in await self._all(schema.RATINGS_OF, player)]
-
-    async def ratings(self, game: str, most: int) -> list[Rating]:
-        return [Rating(*found) for found in await self._all(schema.RATINGS, game, most)]
-
-    async def rating(self, game: str, player: str) -> Rating | None:
-        found = await self._one(schema.RATING, game, player)
-        return None if found is None else Rating(*found)
+    # Ratings, analyses.
 
     def rating_in_turn(self) -> AbstractAsyncContextManager[None]:
         """One at a time."""
