@@ -48,19 +48,24 @@ SHRINK = 4.0  # play-outs that the coarse estimate is worth
 SLIPS = 0.3  # games in which the opponent may slip, so that what follows a mistake is valued too
 SLIP_WEIGHT = 0.1  # of a play-out after a slip: it must not blur what equilibrium play reaches
 EXPLORE = 0.3
+FEW = 2.0  # weight of the play-outs of one move that is enough at a rare state
 
 
 @compiled
 def evaluate(
-    games: int, me: int, tb: Tables, st: Store, sf: Store, sc: Store, states: Array,
+    games: int, me: int, rare: bool, tb: Tables, st: Store, sf: Store, sc: Store, states: Array,
     scratch: Array, rng: Array,
 ) -> None:  # fmt: skip
-    """Add play-outs by fine (sf) and coarse (sc) state: pool[0] sums results, pool[1] counts."""
+    """Add play-outs by fine (sf) and coarse (sc) state: pool[0] sums results, pool[1] counts.
+
+    `rare`: the opponent slips in every game, and only at coarse states of the strategy that have
+    few play-outs so far are moves played out. That is quick, so that it can be done for long.
+    """
     s, s2 = states[0], states[1]
     tmp = scratch[0]
     for _ in range(games):
         deal(s, tb, rng)
-        shaky = uniform(rng) < SLIPS
+        shaky = rare or uniform(rng) < SLIPS
         w, live = np.float32(1.0), 1.0
         while s[PLY] < tb.const[PLIES]:
             live *= 1.0 - draw_on(s, tb, rng)
@@ -75,9 +80,18 @@ def evaluate(
                 actions = legal_count(s, tb)
                 # only states of the strategy are stored; the rest still teach the coarse table
                 fine = np.int64(-1)
-                if s[PLY] < tb.const[FINE] and st.keys[slot_of(key_of(s, tb), st)] != 0:
+                if (
+                    not rare
+                    and s[PLY] < tb.const[FINE]
+                    and st.keys[slot_of(key_of(s, tb), st)] != 0
+                ):
                     fine = find_or_add(key_of(s, tb), actions, sf)
-                coarse = find_or_add(rough_key_of(s, tb), actions, sc)
+                coarse = np.int64(-1)
+                key = rough_key_of(s, tb)
+                if not rare or st.keys[slot_of(key, st)] != 0:
+                    coarse = find_or_add(key, actions, sc)
+                if rare and (coarse < 0 or sc.pool[1, coarse] >= FEW):
+                    actions = 0
                 # how likely the hidden cards are, given that nobody has won yet
                 odds = w * np.float32(live)
                 for a in range(actions):
@@ -96,7 +110,7 @@ def evaluate(
                     play(s, slip(s, tb, rng), tb, rng)
                     continue
             elif shaky and uniform(rng) < 0.5:
-                w = np.float32(SLIP_WEIGHT)
+                w = np.float32(1.0 if rare else SLIP_WEIGHT)
                 play(s, slip(s, tb, rng), tb, rng)
                 continue
             play(s, choose(s, 1, tb, st, tmp, rng), tb, rng)
@@ -113,11 +127,11 @@ class Evaluator:
         self.states, self.scratch = new_states(), new_scratch()
         self.rng: Array = np.array([seed], dtype=np.uint64)
 
-    def run(self, games: int) -> None:
-        """So many games for either player."""
+    def run(self, games: int, rare: bool = False) -> None:
+        """So many games for either player; `rare`: only for states that have few play-outs."""
         for me in (0, 1):
             evaluate(
-                games, me, self.tables, self.strategy, self.fine_store, self.coarse_store,
+                games, me, rare, self.tables, self.strategy, self.fine_store, self.coarse_store,
                 self.states, self.scratch, self.rng,
             )  # fmt: skip
 

@@ -12,6 +12,7 @@ from duels.solve.siege.public_tree import (
     BIAS,
     CI,
     DISC,
+    GUESSED,
     HIGH,
     I_KNOW,
     LIMIT,
@@ -28,6 +29,7 @@ from duels.solve.siege.public_tree import (
     Work,
     copy,
     fill,
+    may_act,
     set_both,
 )
 
@@ -75,14 +77,14 @@ def survivals(level: int, tb: Tables, geo: Geometry, wk: Work) -> Any:
     """For each hand of the opponent with its next draw: the weight of those cards that do not win.
 
     One column for each card the responder may defend with, then one for each it may give away,
-    and all of the weight. Returns how many there are. The hand counts before the exchange, since a
-    swap changes nothing about which cards are out.
+    one for an attack, and all of the weight. Returns how many hands there are. The hand counts
+    before the exchange, since a swap changes nothing about which cards are out.
     """
     p = wk.pub[level]
     values, n, ci = tb.const[VALUES], p[THEIRS], p[CI]
     cap = tb.const[FIRST_CI] if geo.const[SEAT] == 0 else tb.const[SECOND_CI]
     for g in range(geo.first[n + 1], geo.first[n + 2]):
-        fill(wk.survive[g], 0, 2 * values + 1, 0.0)
+        fill(wk.survive[g], 0, 2 * values + 2, 0.0)
     for g in range(geo.first[n], geo.first[n + 1]):
         w = wk.other[level, g]
         if w <= 0.0:
@@ -91,8 +93,10 @@ def survivals(level: int, tb: Tables, geo: Geometry, wk: Work) -> Any:
             drawn = geo.plus[g, v]
             if drawn < 0:
                 continue
-            wk.survive[drawn, 2 * values] += w
+            wk.survive[drawn, 2 * values + 1] += w
             damage = tb.best[geo.code[drawn]]
+            if damage < ci:
+                wk.survive[drawn, 2 * values] += w
             for c in range(values):
                 if damage < min(cap, ci + c + 1):
                     wk.survive[drawn, c] += w
@@ -109,34 +113,69 @@ def survivals(level: int, tb: Tables, geo: Geometry, wk: Work) -> Any:
                         wk.survive[drawn, values + c] += part
     count = 0
     for g in range(geo.first[n + 1], geo.first[n + 2]):
-        if wk.survive[g, 2 * values] > 0.0:
+        if wk.survive[g, 2 * values + 1] > 0.0:
             code = geo.code[g]
             wk.codes[1, count] = code + p[DISC]
             wk.wides[1, count] = geo.wide[code] + geo.wide[p[DISC]] + geo.const[BIAS]
-            copy(wk.survive[g], wk.columns[count], 0, 2 * values)
+            copy(wk.survive[g], wk.columns[count], 0, 2 * values + 1)
             count += 1
     return count
+
+
+@compiled
+def survive(level: int, hand: int, count: int, geo: Geometry, wk: Work) -> None:
+    """The chance to see another turn with a hand that cannot win, by column, into `wk.total`."""
+    odds, code, total = geo.odds[wk.pub[level, SHUF]], geo.code[hand], wk.total
+    wide, high = geo.wide[code], geo.const[HIGH]
+    fill(total, 0, total.shape[0], 0.0)
+    for i in range(count):
+        if (wk.wides[1, i] + wide) & high == 0:
+            chance = odds[wk.codes[1, i] + code]
+            for c in range(total.shape[0]):
+                total[c] += chance * wk.columns[i, c]
 
 
 @compiled
 def survival(level: int, hand: int, count: int, tb: Tables, geo: Geometry, wk: Work) -> Any:
     """The best chance, times that of being here, to see another turn; `hand` cannot win."""
     p = wk.pub[level]
-    values, n = tb.const[VALUES], p[THEIRS]
-    odds, code, total = geo.odds[p[SHUF]], geo.code[hand], wk.total
-    wide, high = geo.wide[code], geo.const[HIGH]
-    fill(total, 0, 2 * values, 0.0)
-    for i in range(count):
-        if (wk.wides[1, i] + wide) & high == 0:
-            chance = odds[wk.codes[1, i] + code]
-            for c in range(total.shape[0]):
-                total[c] += chance * wk.columns[i, c]
+    values, n, total = tb.const[VALUES], p[THEIRS], wk.total
+    survive(level, hand, count, geo, wk)
     most = total[geo.top[hand]]
     if n > 0 and p[MINE] + 1 <= geo.const[LIMIT]:
         for c in range(values):
             if geo.minus[hand, c] >= 0:
                 most = max(most, total[values + c])
     return most
+
+
+@compiled
+def guess_acts(level: int, size: int, count: int, tb: Tables, geo: Geometry, wk: Work) -> None:
+    """First bounds of `count` own moves: the opponent's next draw must be survived.
+
+    `size`: of the own hands, which have drawn and cannot win.
+    """
+    p, q = wk.pub[level], wk.q[level]
+    values, hands, low = tb.const[VALUES], geo.code.shape[0], geo.first[size]
+    left = tb.size[tb.const[FULL]] - size - p[THEIRS] - tb.size[p[DISC]]
+    known = left > 0 and size > p[MINE] and p[PLY] + 1 < tb.const[PLIES]
+    others = list_hands(level, geo, wk)
+    more = survivals(level, tb, geo, wk) if known else 0
+    for h in range(low, geo.first[size + 1]):
+        if wk.drawn[level, h] <= 0.0:
+            continue
+        if known:
+            survive(level, h, more, geo, wk)
+        else:
+            fill(wk.total, 0, wk.total.shape[0], reach_of(level, h, others, geo, wk))
+        for i in range(count):
+            act = wk.acts[level, i]
+            may = may_act(h, act, geo)
+            q[act, UPPER, h - low] = (
+                wk.total[act - hands if act >= hands else 2 * values] if may else -1.0
+            )
+            q[act, LOWER, h - low] = 0.0 if may else -1.0
+            wk.looked[level, act, h - low] = GUESSED
 
 
 @compiled

@@ -23,7 +23,14 @@ from duels.solve.siege.codes import (
     Tables,
     forget,
 )
-from duels.solve.siege.public_leaf import before_draw, draw_cards, leaf, list_hands, reach_of
+from duels.solve.siege.public_leaf import (
+    before_draw,
+    draw_cards,
+    guess_acts,
+    leaf,
+    list_hands,
+    reach_of,
+)
 from duels.solve.siege.public_steps import (
     Plan,
     clear,
@@ -40,8 +47,10 @@ from duels.solve.siege.public_steps import (
 from duels.solve.siege.public_tree import (
     CI,
     DISC,
+    DONE,
     I_KNOW,
     LEVELS,
+    LOOKED,
     LOWER,
     MINE,
     OCI,
@@ -62,6 +71,7 @@ from duels.solve.siege.public_tree import (
 )
 
 NEVER = 1e300  # a `tau` that searches no further
+LEAVE = 0.25  # of `tau`: so much may stand out above the moves that were searched
 BEST, ITSELF, CEILING = range(3)  # the best move; the strategy's mix; only the upper bound matters
 
 
@@ -374,22 +384,24 @@ def choose_best(
 ) -> None:  # fmt: skip
     """The highest bounds over the moves.
 
-    Every move is looked at one turn deep. Then the move that holds up the upper bounds of most
-    weight is searched for those hands, until what stands out above the searched ones is small.
-    Last, the moves with the highest lower bounds, as those are played.
+    Every move has a bound from the opponent's next draw. The move that holds up the upper bounds
+    of most weight is looked at one turn deep for those hands, then searched, until what stands out
+    above the searched ones is small. Last, unless only the ceiling matters, the moves with the
+    highest lower bounds, as those are played; for that every move is looked at first.
     """
     low, high = geo.first[m], geo.first[m + 1]
     drawn, best, pick, wanted = wk.drawn[level], wk.best[level], wk.pick[level], wk.wanted[level]
-    q, done, tally = wk.q[level], wk.done[level], wk.tally[level]
+    q, looked, tally = wk.q[level], wk.looked[level], wk.tally[level]
     count = list_acts(level, m, geo, wk)
     acts = wk.acts[level]
     for i in range(count):
+        tally[acts[i]] = 0.0
+    guess_acts(level, m, count, tb, geo, wk)
+    for i in range(0 if mode == CEILING else count):
         act = acts[i]
-        tally[act] = 0.0
         for h in range(low, high):
             wanted[h] = drawn[h] if drawn_and_may(level, h, act, geo, wk) else 0.0
-            set_both(q[act], h - low, -1.0)
-            done[act, h - low] = False
+            looked[act, h - low] = LOOKED
         try_act(level, act, m, NEVER, mode, tb, st, geo, wk, ln, plan)
     for side in (UPPER, LOWER):
         while tau < NEVER and not (side == LOWER and mode == CEILING):
@@ -409,14 +421,22 @@ def choose_best(
                     chosen = acts[i]
             for i in range(count):
                 tally[acts[i]] = 0.0
-            if chosen < 0 or total <= tau:
+            if chosen < 0 or total <= LEAVE * tau:
                 break
+            step = DONE
             for h in range(low, high):
-                wanted[h] = drawn[h] if drawn[h] > 0.0 and wanted[h] == chosen + 1.0 else 0.0
-            try_act(level, chosen, m, tau, mode, tb, st, geo, wk, ln, plan)
+                if drawn[h] > 0.0 and wanted[h] == chosen + 1.0:
+                    step = min(step, looked[chosen, h - low] + 1)
             for h in range(low, high):
-                if wanted[h] > 0.0:
-                    done[chosen, h - low] = True
+                if drawn[h] > 0.0 and wanted[h] == chosen + 1.0 and looked[chosen, h - low] < step:
+                    wanted[h] = drawn[h]
+                    looked[chosen, h - low] = step
+                else:
+                    wanted[h] = 0.0
+            deep = tau if step == DONE else NEVER
+            try_act(level, chosen, m, deep, mode, tb, st, geo, wk, ln, plan)
+            for h in range(low, high):
+                if wanted[h] > 0.0 and step == DONE:
                     best[UPPER, h] = max(best[UPPER, h], q[chosen, UPPER, h - low])
     for h in range(low, high):
         if drawn[h] > 0.0:

@@ -14,6 +14,7 @@ from duels.solve.siege.codes import (
 from duels.solve.siege.moves import match
 from duels.solve.siege.public_tree import (
     DISC,
+    DONE,
     LEVELS,
     LIMIT,
     LOWER,
@@ -27,6 +28,7 @@ from duels.solve.siege.public_tree import (
     Work,
     copy,
     fill,
+    may_act,
     odds_of,
     renamed,
 )
@@ -146,15 +148,6 @@ def too_deep(level: int, wk: Work) -> Any:
 
 
 @compiled
-def may_act(hand: int, act: int, geo: Geometry) -> Any:
-    """Whether a hand holds the cards of a move."""
-    hands, values = geo.plus.shape
-    if act < hands:
-        return geo.less[hand, act] >= 0
-    return geo.minus[hand, (act - hands) % values] >= 0
-
-
-@compiled
 def list_acts(level: int, size: int, geo: Geometry, wk: Work) -> Any:
     """The moves of the own hands that have a weight; how many."""
     hands, values = geo.plus.shape
@@ -183,7 +176,7 @@ def stands_out(level: int, hand: int, at: int, count: int, side: int, wk: Work) 
     for i in range(count):
         act = wk.acts[level, i]
         if wk.q[level, act, side, at] > top:
-            done = wk.done[level, act, at]
+            done = wk.looked[level, act, at] == DONE
             if side == LOWER or not done:
                 top = wk.q[level, act, side, at]
                 found = -1 if done else act

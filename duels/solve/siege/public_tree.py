@@ -25,6 +25,8 @@ SHUFFLES = 5  # nested reshuffles, likewise
 # Sizes of the two hands, discards, CIs, cards each knows in the other's hand, turn, reshuffles.
 MINE, THEIRS, DISC, CI, OCI, I_KNOW, THEY_KNOW, PLY, SHUF = range(9)
 UPPER, LOWER = 0, 1
+# What is behind the bounds of an own move: the opponent's next draw, its next turn, the search.
+GUESSED, LOOKED, DONE = range(3)
 
 
 class Geometry(NamedTuple):
@@ -59,7 +61,7 @@ class Work(NamedTuple):
     wanted: Array  # f64[LEVELS, hands] the own weights of the hands that try a move
     pick: Array  # i64[LEVELS, hands] the move of the best lower bound
     q: Array  # f64[LEVELS, acts, 2, widest] bounds of each own move
-    done: Array  # bool[LEVELS, acts, widest] the bounds are as good as this pass makes them
+    looked: Array  # i8[LEVELS, acts, widest] how far the move was searched: GUESSED, LOOKED, DONE
     tally: Array  # f64[LEVELS, acts] how much a move's bound stands out
     acts: Array  # i64[LEVELS, acts] the moves of any own hand
     edge_event: Array  # i32[LEVELS, edges]
@@ -67,12 +69,12 @@ class Work(NamedTuple):
     edge_next: Array  # i32[LEVELS, edges]
     edge_weight: Array  # f64[LEVELS, edges]
     head: Array  # i32[LEVELS, events] first edge of an event, or -1
-    survive: Array  # f64[hands, 2 * values + 1]
-    total: Array  # f64[2 * values]
+    survive: Array  # f64[hands, 2 * values + 2]
+    total: Array  # f64[2 * values + 1]
     codes: Array  # i64[2, hands] packed lists of the opponent's hands, before and after a draw:
     wides: Array  # i64[2, hands] codes and lanes with the discards,
     weights: Array  # f64[hands] weights before,
-    columns: Array  # f64[hands, 2 * values] and after
+    columns: Array  # f64[hands, 2 * values + 1] and after
     mix: Array  # f64[4, 256] mixes of the two players; values of moves, and their games
     state: Array  # i64[11] a state of a game, as a responder sees it
     count: Array  # i64[2] own choices searched, leaves
@@ -149,14 +151,14 @@ def work(tb: Tables, geo: Geometry) -> Work:
         np.zeros((level, hands)), np.zeros((level, hands)), np.zeros((level, 2, hands)),
         np.zeros((level, hands)), np.zeros((level, 2, hands)),
         np.zeros((level, hands)), np.zeros((level, hands), dtype=np.int64),
-        np.zeros((level, acts, 2, widest)), np.zeros((level, acts, widest), dtype=np.bool_),
+        np.zeros((level, acts, 2, widest)), np.zeros((level, acts, widest), dtype=np.int8),
         np.zeros((level, acts)), np.zeros((level, acts), dtype=np.int64),
         np.zeros((level, edges), dtype=np.int32), np.zeros((level, edges), dtype=np.int32),
         np.zeros((level, edges), dtype=np.int32), np.zeros((level, edges)),
         np.full((level, events), -1, dtype=np.int32),
-        np.zeros((hands, 2 * values + 1)), np.zeros(2 * values),
+        np.zeros((hands, 2 * values + 2)), np.zeros(2 * values + 1),
         np.zeros((2, hands), dtype=np.int64), np.zeros((2, hands), dtype=np.int64),
-        np.zeros(hands), np.zeros((hands, 2 * values)),
+        np.zeros(hands), np.zeros((hands, 2 * values + 1)),
         np.zeros((4, 256)), np.zeros(11, dtype=np.int64), np.zeros(2, dtype=np.int64),
     )  # fmt: skip
 
@@ -212,6 +214,15 @@ def odds_of(own: int, other: int, disc: int, shuffle: int, geo: Geometry) -> Any
     if (geo.wide[a] + geo.wide[b] + geo.wide[disc] + geo.const[BIAS]) & geo.const[HIGH]:
         return 0.0
     return geo.odds[shuffle, a + b + disc]
+
+
+@compiled
+def may_act(hand: int, act: int, geo: Geometry) -> Any:
+    """Whether a hand holds the cards of a move."""
+    hands, values = geo.plus.shape
+    if act < hands:
+        return geo.less[hand, act] >= 0
+    return geo.minus[hand, (act - hands) % values] >= 0
 
 
 @compiled
