@@ -270,10 +270,54 @@ def test_a_name_typed_before_the_old_one_has_come_is_not_overwritten(site: Site)
     expect(field).to_have_value("Ada")
 
 
+SHOWN = """(name) => {
+    window.shown = [];
+    const look = () => {
+        const one = document.querySelector(`[role=img][aria-label^="${name}"]`);
+        const said = one ? one.getAttribute('aria-label') : '';
+        if (said !== window.shown.at(-1)?.said) window.shown.push({ said, at: performance.now() });
+    };
+    const options = { subtree: true, childList: true, attributes: true };
+    new MutationObserver(look).observe(document.body, options);
+    look();
+}"""
+
+
 def test_a_card_that_was_turned_up_is_seen_before_the_next_one_is_sealed(site: Site) -> None:
     ada = site.person().against("Number Clash", "greedy")  # which seals its next choice at once
+    sealed = "Computer (greedy)’s Choice: sealed"
+    ada.page.get_by_role("img", name=sealed).wait_for()
+    ada.page.evaluate(SHOWN, "Computer (greedy)’s Choice")
     ada.click_move("1")
-    theirs = ada.page.get_by_role("img", name="Computer (greedy)’s Choice")
-    expect(theirs).to_have_accessible_name(re.compile("turned up: 10$"))
-    expect(theirs).to_have_accessible_name(re.compile("sealed$"))
+    while len(shown := ada.page.evaluate("window.shown")) < 3:
+        ada.page.wait_for_timeout(50)
+    (up, since), (down, until) = ((one["said"], one["at"]) for one in shown[1:])
+    assert re.fullmatch(r"Computer \(greedy\)’s Choice: turned up: \d+", up)
+    assert down == sealed
+    assert until - since > 2000  # milliseconds, however slow the machine is
     expect(ada.page.get_by_role("img", name="Your Choice: turned up: 1")).to_be_visible()
+
+
+def test_what_is_clicked_as_soon_as_it_is_there_is_not_forgotten(site: Site) -> None:
+    one, two = seated(site, "Cipher Siege")
+    two.page.evaluate(
+        """new MutationObserver((_, observer) => {
+            const found = [...document.querySelectorAll('.words .word')];
+            const attack = found.find((word) => word.textContent === 'attack');
+            if (attack) { observer.disconnect(); attack.click(); }
+        }).observe(document.body, { subtree: true, childList: true })"""
+    )
+    one.click_move(one.options[0])
+    expect(two.page.locator(".prompt")).to_have_text("Select cards to play:")
+    two.page.wait_for_timeout(200)
+    expect(two.page.locator(".prompt")).to_have_text("Select cards to play:")
+
+
+def test_whoever_presses_enter_twice_plays_once(site: Site) -> None:
+    one, two = seated(site, "Number Wars")
+    field = one.page.get_by_label("type a move")
+    field.fill("7")
+    field.evaluate("(field) => { field.form.requestSubmit(); field.form.requestSubmit(); }")
+    expect(two.log).to_contain_text("attacks with 7!")
+    assert [frame["type"] for frame in one.sent].count("move") == 1
+    expect(field).to_have_value("")

@@ -33,7 +33,7 @@ export function Choose({ view, choosing, busy, note, waiting, onChosen, onBack, 
       ${words.map((n) => html`<button type="button" key=${`${said} ${n}`} class="word" disabled=${busy}
         aria-pressed=${step.many ? String(choosing.picked.some((one) => one.key === `word:${n}`)) : undefined}
         onClick=${() => onChosen(clickWord(tree, choosing, `word:${n}`, step.choices[n]))}>${step.choices[n]}</button>`)}
-      ${refused.map((word) => html`<button type="button" key=${word} class="word refused" aria-disabled="true"
+      ${refused.map((word) => html`<button type="button" key=${word} class="word refused" disabled=${busy} aria-disabled="true"
         onClick=${() => onChosen(clickWord(tree, choosing, word, word))}>${word}</button>`)}
       ${step.many ? html`<button type="button" class="word main" disabled=${busy || !choosing.picked.length}
         onClick=${() => onChosen(finish(tree, choosing))}>${said || 'Play'} ${choosing.picked.map((one) => one.word).join(' ')}</button>` : null}

@@ -1,6 +1,6 @@
 // A match: invitation, play, spectators, the end.
 
-import { html, useEffect, useMemo, useRef, useState } from './lib.js';
+import { html, useEffect, useLayoutEffect, useMemo, useRef, useState } from './lib.js';
 import { Choose } from './choose.js';
 import { NOTHING, asked, clickItem, clickable } from './choosing.js';
 import { Ended } from './ended.js';
@@ -98,7 +98,8 @@ function Playing({ room, match, line, onMatch }) {
   const dressed = useAsked(() => themes(), []);
   const theme = useMemo(() => themeOf(dressed.data ?? {}, match.game.slug), [dressed.data, match.game.slug]);
   useEffect(() => { if (theme.styled) dress(match.game.slug); }, [theme.styled]);
-  useEffect(() => { setChoosing(NOTHING); setNote(''); }, [room.moment, view?.choice === null]);
+  // At once, not after the page is drawn: what is clicked as soon as it is seen must not be forgotten.
+  useLayoutEffect(() => { setChoosing(NOTHING); setNote(''); }, [room.moment, view?.choice === null]);
   const nameOf = (/** @type {Seat} */ seat) => seatName(match, seat);
   const moment = room.moment;
 
@@ -107,9 +108,13 @@ function Playing({ room, match, line, onMatch }) {
     setNote(answer.ok ? answer.hint ?? '' : answer.reason ?? '');
     return answer;
   };
+  const sending = useRef(false);
   const submit = async (/** @type {Record<string, unknown>} */ fields) => {
+    if (sending.current) return null; // whoever presses twice means it once
+    sending.current = true;
     setBusy(true);
     const answer = await wish('move', { at: moment, ...fields });
+    sending.current = false;
     setBusy(false);
     if (answer.ok) setMine({ moment, move: String(answer.move ?? fields.move ?? '') });
     return answer;
@@ -117,7 +122,7 @@ function Playing({ room, match, line, onMatch }) {
   const onChosen = (/** @type {import('./choosing.js').Chosen} */ chosen) => {
     setChoosing(chosen.choosing);
     setNote('');
-    if (chosen.move !== null && !busy) submit({ move: chosen.move });
+    if (chosen.move !== null) submit({ move: chosen.move });
   };
   const onTyped = async (/** @type {string} */ text, /** @type {string} */ soFar) => {
     const word = text.toLowerCase();
@@ -127,6 +132,7 @@ function Playing({ room, match, line, onMatch }) {
     else if ((word === 'back' || word === 'cancel') && soFar) setChoosing(NOTHING);
     else {
       const answer = await submit({ text, so_far: soFar });
+      if (answer === null) return false;
       if (!answer.ok && answer.step) {
         setChoosing({ ...NOTHING, words: (answer.so_far ?? '').split(' ').filter(Boolean) });
         setNote('');
