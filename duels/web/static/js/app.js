@@ -5,7 +5,7 @@ import { HomePage } from './home.js';
 import { RoomPage } from './room.js';
 import { onPage } from './router.js';
 import { mute, muted } from './sound.js';
-import { keep, kept } from './store.js';
+import { keep, kept, remembers } from './store.js';
 
 /** @type {[RegExp, (parts: string[]) => unknown][]} */
 const PAGES = [
@@ -57,6 +57,7 @@ function Frame({ path, children }) {
       <button type="button" class="plain" onClick=${() => { mute(!quiet); setQuiet(!quiet); }}>Sound ${quiet ? 'off' : 'on'}</button>
       <button type="button" class="plain" onClick=${() => setScheme(SCHEMES[(SCHEMES.indexOf(scheme) + 1) % 3])}>Colours: ${scheme}</button>
     </header>
+    ${remembers() ? null : html`<p class="forgetful" role="note">This browser keeps nothing for this site. If you reload or close this page, you lose your seat.</p>`}
     ${children}`;
 }
 

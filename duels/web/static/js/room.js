@@ -57,6 +57,12 @@ export function RoomPage({ id }) {
   return html`<${Playing} key=${id} room=${room} match=${match} line=${line.current} onMatch=${onMatch} />`;
 }
 
+/** One's last pick in a match: a reload does not forget what is sealed. @param {string} id */
+function keptPick(id) {
+  const known = JSON.parse(kept('duels.pick') ?? '{}');
+  return known.id === id ? known : { moment: -1, move: '' };
+}
+
 /** One's share of the dice, once for each match; kept, so that the dice can be checked at the end. */
 /** @param {Line} line @param {Match} match */
 function giveNonce(line, match) {
@@ -93,7 +99,7 @@ function Playing({ room, match, line, onMatch }) {
   const [choosing, setChoosing] = useState(NOTHING);
   const [busy, setBusy] = useState(false);
   const [note, setNote] = useState('');
-  const [mine, setMine] = useState({ moment: -1, move: '' });
+  const [mine, setMine] = useState(() => keptPick(match.id));
   const [asking, setAsking] = useState(/** @type {'' | 'resign' | 'rules'} */ (''));
   const dressed = useAsked(() => themes(), []);
   const theme = useMemo(() => themeOf(dressed.data ?? {}, match.game.slug), [dressed.data, match.game.slug]);
@@ -105,7 +111,9 @@ function Playing({ room, match, line, onMatch }) {
 
   const wish = async (/** @type {string} */ type, /** @type {Record<string, unknown>} */ fields = {}) => {
     const answer = await line.wish(type, fields);
-    setNote(answer.ok ? answer.hint ?? '' : answer.reason ?? '');
+    const late = 'at' in fields && fields.at !== line.hooks.since(); // another tab was quicker
+    const why = late ? 'The match has moved on meanwhile.' : answer.reason ?? '';
+    setNote(answer.ok ? answer.hint ?? '' : why);
     return answer;
   };
   const sending = useRef(false);
@@ -116,7 +124,11 @@ function Playing({ room, match, line, onMatch }) {
     const answer = await wish('move', { at: moment, ...fields });
     sending.current = false;
     setBusy(false);
-    if (answer.ok) setMine({ moment, move: String(answer.move ?? fields.move ?? '') });
+    if (answer.ok) {
+      const made = { moment, move: String(answer.move ?? fields.move ?? '') };
+      setMine(made);
+      keep('duels.pick', JSON.stringify({ id: match.id, ...made }));
+    }
     return answer;
   };
   const onChosen = (/** @type {import('./choosing.js').Chosen} */ chosen) => {
@@ -165,7 +177,7 @@ function Playing({ room, match, line, onMatch }) {
           click: (/** @type {string} */ key, /** @type {any} */ item) => tree && onChosen(clickItem(tree, choosing, key, item)),
         }} />
       ${over ? html`<${Ended} room=${room} match=${match} line=${line} />` : null}
-      ${!over && you ? html`<${Choose} view=${view} choosing=${choosing} busy=${busy} note=${note}
+      ${!over && you ? html`<${Choose} view=${view} choosing=${choosing} busy=${busy} note=${note} hints=${computer}
         waiting=${waitingFor(room, match, nameOf)} onChosen=${onChosen} onTyped=${onTyped}
         onBack=${(/** @type {string[]} */ words) => setChoosing({ ...NOTHING, words })} />` : null}
       ${!over && !you ? html`<p class="prompt" role="status">You are watching. ${waitingFor(room, match, nameOf)}</p>` : null}

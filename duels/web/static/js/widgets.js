@@ -55,9 +55,14 @@ export function Copy({ label, text }) {
   </div>`;
 }
 
-/** Something went wrong, told where it is read out. @param {{ children?: unknown }} props */
-export function Trouble({ children }) {
-  return html`<div class="trouble" role="alert">${children}</div>`;
+/** A reason, as a sentence: programs are told without a capital and a full stop. @param {string} text */
+export function sentence(text) {
+  return text && text[0].toUpperCase() + text.slice(1) + (/[.!?…:]$/.test(text) ? '' : '.');
+}
+
+/** Something went wrong, told where it is read out. @param {{ children?: string }} props */
+export function Trouble({ children = '' }) {
+  return html`<div class="trouble" role="alert">${sentence(children)}</div>`;
 }
 
 /** @param {number} at seconds since 1970 */
