@@ -6,6 +6,7 @@ import { RoomPage } from './room.js';
 import { onPage } from './router.js';
 import { mute, muted } from './sound.js';
 import { keep, kept, remembers } from './store.js';
+import { Trouble } from './widgets.js';
 
 /** @type {[RegExp, (parts: string[]) => unknown][]} */
 const PAGES = [
@@ -20,7 +21,9 @@ const PAGES = [
 /** A page that is loaded when it is opened. @param {{ load: () => Promise<any>, name: string }} props */
 function Later({ load, name, ...props }) {
   const [page, setPage] = useState(/** @type {any} */ (null));
-  useEffect(() => { load().then((loaded) => setPage(() => loaded[name])); }, []);
+  const [failed, setFailed] = useState(false);
+  useEffect(() => { load().then((loaded) => setPage(() => loaded[name]), () => setFailed(true)); }, []);
+  if (failed) return html`<main id="main" class="list" tabindex="-1"><${Trouble}>The server cannot be reached.<//><button type="button" onClick=${() => location.reload()}>Try again</button></main>`;
   return page ? html`<${page} ...${props} />` : html`<main id="main"><p role="status">…</p></main>`;
 }
 

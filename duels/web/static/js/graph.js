@@ -4,7 +4,7 @@ import { html } from './lib.js';
 
 const WIDTH = 800;
 const HEIGHT = 220;
-const LEFT = 92;
+const LEFT = 104;
 const EDGE = 14;
 
 /**

@@ -186,7 +186,7 @@ function Playing({ room, match, line, onMatch }) {
     </div>` : html`<${Invite} match=${match} onMatch=${onMatch} />`}
     ${view ? html`<${Aside} room=${room} match=${match} />` : null}
     ${asking === 'resign' ? html`<${Dialog} title="Resign?" onClose=${() => setAsking('')}>
-      <p>${nameOf(/** @type {Seat} */ (3 - (you ?? 1)))} will have won.</p>
+      <p>${nameOf(/** @type {Seat} */ (3 - (you ?? 1)))} wins the match.</p>
       <p class="buttons"><button type="button" class="main danger" onClick=${() => { setAsking(''); wish('resign', { at: moment }); }}>Resign</button>
       <button type="button" class="plain" onClick=${() => setAsking('')}>Play on</button></p><//>` : null}
     ${asking === 'rules' ? html`<${Dialog} title=${`Rules of ${match.game.title}`} onClose=${() => setAsking('')}><${Rules} game=${match.game} /><//>` : null}
