@@ -202,10 +202,12 @@ class Asker:
             self.terminal.note(f"Saved in {shown(where)}")
 
 
-def ask_step(terminal: Terminal, step: Step, default: str = "") -> str:
+def ask_step(
+    terminal: Terminal, step: Step, default: str = "", news: Callable[[], bool] | None = None
+) -> str:
     """The answer to one question; asked again until it makes sense."""
     while True:
-        text = terminal.ask(step.prompt)
+        text = terminal.ask(step.prompt, news=news)
         if not text and default:
             return default
         if text.lower() in ("quit", "exit") and "quit" not in step.choices:

@@ -23,6 +23,10 @@ class TimeUp(Exception):
     """The player's time ran out while input was awaited."""
 
 
+class News(Exception):
+    """Something has happened that whoever is typing should know of."""
+
+
 class Continued(Exception):
     """The program was stopped while a line was edited, and goes on."""
 
@@ -40,32 +44,37 @@ class Keyboard:
         self._editing = editing and source == 0
         self._buffer = b""
         self._half_typed: Callable[[], str | None] = _nothing  # in the line being edited
+        self._interrupted = ""  # what was half typed when news came
 
     def read(
         self, prompt: str, *, secret: bool = False, seconds: float | None = None,
-        counting: bool = False,
+        counting: bool = False, news: Callable[[], bool] | None = None,
     ) -> str:  # fmt: skip
-        """A line, without its end. Raises EOFError at the end of input, TimeUp when time is up."""
+        """A line, without its end. Raises EOFError at the end of input, TimeUp when time is up.
+
+        `news` is asked every second whether there are any; then News is raised, and the next line
+        goes on with what was typed of this one.
+        """
         until = None if seconds is None else time.monotonic() + seconds
         clock = None
         if counting and until is not None:
             clock = Countdown(self._out, until, prompt)
         try:
             if not self._interactive:
-                return self._line(prompt, until, clock)
+                return self._line(prompt, until, clock, news)
             with self._stoppable(prompt, clock):
                 if secret:
                     return self._secretly(prompt, until, clock)
                 if self._editing and b"\n" not in self._buffer and _has_readline():
-                    return self._edited(prompt, until, clock)
-                return self._line(prompt, until, clock)
+                    return self._edited(prompt, until, clock, news)
+                return self._line(prompt, until, clock, news)
         except TimeUp:
             self.forget()  # what was half typed belongs to a turn that is over
             raise
 
     def forget(self) -> None:
         """Throw away what was typed and not read yet."""
-        self._buffer = b""
+        self._buffer, self._interrupted = b"", ""
         if self._interactive:
             import termios
 
@@ -73,7 +82,10 @@ class Keyboard:
 
     # Three ways to read.
 
-    def _line(self, prompt: str, until: float | None, clock: Countdown | None) -> str:
+    def _line(
+        self, prompt: str, until: float | None, clock: Countdown | None,
+        news: Callable[[], bool] | None = None,
+    ) -> str:  # fmt: skip
         """As the terminal or the pipe gives it."""
         self._out.write(_face(clock) + prompt)
         self._out.flush()
@@ -81,8 +93,12 @@ class Keyboard:
             left = None if until is None else until - time.monotonic()
             if left is not None and left <= 0:
                 raise TimeUp
-            wait = left if left is None or clock is None else min(left, TICK)
+            wait = left
+            if clock is not None or news is not None:
+                wait = TICK if left is None else min(left, TICK)
             if not select.select([self._source], [], [], wait)[0]:
+                if news is not None and news():
+                    raise News
                 if clock is not None:
                     clock.tick()
                 continue
@@ -112,19 +128,25 @@ class Keyboard:
         finally:
             termios.tcsetattr(self._source, termios.TCSADRAIN, usual)
 
-    def _edited(self, prompt: str, until: float | None, clock: Countdown | None) -> str:
+    def _edited(
+        self, prompt: str, until: float | None, clock: Countdown | None,
+        news: Callable[[], bool] | None,
+    ) -> str:  # fmt: skip
         """With arrow keys, as readline gives it; it goes on with what was typed before a stop."""
         import readline
         from functools import partial
 
         self._out.flush()
-        half_typed = ""
+        half_typed, self._interrupted = self._interrupted, ""
         while True:
             readline.set_startup_hook(partial(readline.insert_text, half_typed))
             try:
                 self._half_typed = readline.get_line_buffer
-                with _alarm(until, clock):
+                with _alarm(until, clock, news):
                     return _clean(input(_face(clock) + prompt))
+            except News:
+                self._interrupted = readline.get_line_buffer()
+                raise
             except Continued as continued:
                 half_typed = str(continued)
             finally:
@@ -196,15 +218,21 @@ def _face(clock: Countdown | None) -> str:
 
 
 @contextmanager
-def _alarm(until: float | None, clock: Countdown | None) -> Iterator[None]:
-    """Raise TimeUp out of a call that cannot be told how long to wait.
+def _alarm(
+    until: float | None, clock: Countdown | None, news: Callable[[], bool] | None = None
+) -> Iterator[None]:
+    """Raise TimeUp, or News, out of a call that cannot be told how long to wait.
 
     It rings on even where there is no limit: readline sees a signal, such as Ctrl-C, that comes
     between its prompt and its waiting only when the next one wakes it.
     """
 
     def ring(number: int, frame: FrameType | None) -> None:
+        signal.setitimer(signal.ITIMER_REAL, 0)  # `news` may hold a lock: it is not to ring in it
+        if news is not None and news():
+            raise News
         if until is None:
+            signal.setitimer(signal.ITIMER_REAL, TICK, TICK)
             return
         left = until - time.monotonic()
         if left <= 0:

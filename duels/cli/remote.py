@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import time
 from argparse import Namespace
 from contextlib import suppress
 from typing import Any
 
 from duels.cli.asking import Quit, ask_step
-from duels.cli.keyboard import TimeUp
+from duels.cli.keyboard import News, TimeUp
 from duels.cli.serve import check_extra
 from duels.cli.terminal import Terminal, printable, program
 from duels.core.errors import OptionError
@@ -75,6 +76,7 @@ class Guest:
         self.terminal = terminal
         self.table: Any = None
         self.said = ""
+        self.claim: Any = None  # who is away, and since when that is too long
         self.passages: set[tuple[str, int]] = set()  # a status comes again when a pick is sealed
 
     def told(self, frame: dict[str, Any]) -> None:
@@ -93,10 +95,12 @@ class Guest:
                 self._introduce(frame["match"])
             case "reaction":
                 self.terminal.say([f"Player {frame['player']}: {printable(frame['reaction'])}"])
-            case "presence" if frame["claim"] is not None and self.table.match["you"]:
-                self.terminal.note("(Your opponent is away; later you can type: claim)")
+            case "presence" if frame["claim"] != self.claim and self.table.match["you"]:
+                self.claim = frame["claim"]
+                if self.claim is not None:
+                    self.terminal.note("(Your opponent is away; later you can type: claim)")
             case "bye":
-                self.terminal.note("(The server is restarted; reconnecting.)")
+                self.terminal.note(f"({printable(frame['reason'])})")
 
     def _introduce(self, match: dict[str, Any]) -> None:
         names = [printable(seat["name"]) if seat else "nobody yet" for seat in match["seats"]]
@@ -113,7 +117,7 @@ class Guest:
         table = self.table
         while not table.over:
             view = table.view
-            if view is not None and view["offer"] not in (None, view["player"]):
+            if view is not None and self._offered():
                 self._answer_offer(view["offer"])
             elif view is not None and view["options"]:
                 self._choose(load_view(view, load))
@@ -122,9 +126,44 @@ class Guest:
                     table.receive(30.0)
         return 0
 
+    def _offered(self) -> bool:
+        """Whether the other player asks to take a move back."""
+        view = self.table.view
+        return view["offer"] not in (None, view["player"])
+
+    def _news(self) -> bool:
+        """Whether something has come that matters to whoever is asked; it is not told yet."""
+        return any(map(self._matters, self.table.unread())) or bool(self.table.lost)
+
+    def _matters(self, frame: dict[str, Any]) -> bool:
+        match frame["type"]:
+            case "update":
+                new, old = frame["view"], self.table.view
+                return any(new[key] != old[key] for key in ("moment", "offer", "result"))
+            case "presence":
+                return frame["claim"] not in (None, self.claim)
+        return bool(frame["type"] == "reaction")
+
+    def _hear(self) -> None:
+        """Tell what has come; a lost connection is made again."""
+        moment = self.table.moment
+        while self.table.unread():
+            self.table.receive()
+        if self.table.lost:
+            self.terminal.note("(Reconnecting.)")
+            with suppress(TimeoutError):
+                while self.table.receive(30.0)["type"] != "update":
+                    pass
+        if self.table.moment != moment or self.table.over:
+            self.terminal.forget_typing()  # it was meant for what is over now
+
     def _answer_offer(self, other: int) -> None:
         question = f"May Player {other} take the last move back? (yes or no):"
-        yes = ask_step(self.terminal, Step(question, ("yes", "no"))) == "yes"
+        try:
+            yes = ask_step(self.terminal, Step(question, ("yes", "no")), news=self._news) == "yes"
+        except News:
+            self._hear()
+            return
         self._wish("accept" if yes else "decline", at=self.table.moment)
 
     def _choose(self, view: View) -> None:
@@ -132,14 +171,21 @@ class Guest:
         assert view.player is not None
         self.terminal.draw(table_of(view), view.player)
         moment, so_far = view.moment, ""
+        until = None if view.clock is None else time.monotonic() + view.clock
         step = view.game.ask(view.observation, view.player, "")
         while step is not None and self.table.moment == moment and not self.table.over:
             try:
-                text = self.terminal.ask(step.prompt, seconds=view.clock)
+                left = None if until is None else until - time.monotonic()
+                text = self.terminal.ask(step.prompt, seconds=left, news=self._news)
             except TimeUp:
                 self.terminal.say(["Your time is up."])
                 self._wait_for(moment)
                 return
+            except News:
+                self._hear()
+                if self._offered():
+                    return
+                continue
             if self._command(text.lower().strip(), view):
                 continue
             answer = self.table.wish("move", at=moment, text=text, so_far=so_far)
@@ -152,7 +198,8 @@ class Guest:
 
     def _wait_for(self, moment: int) -> None:
         while self.table.moment == moment and not self.table.over:
-            self.table.receive(30.0)
+            with suppress(TimeoutError):
+                self.table.receive(30.0)
 
     def _command(self, word: str, view: View) -> bool:
         """Obey a word that is not a move."""

@@ -51,15 +51,32 @@ def serve(terminal: Terminal, given: Namespace) -> int:
     listening = listen(settings)
     where = address(settings, listening)
     terminal.say([f"Duels is served on {where} (Ctrl-C stops it)"])
-    if given.open:
-        import webbrowser
-
-        webbrowser.open(where)
+    if given.open and not open_page(where):
+        terminal.say(["No browser was found here: open the address yourself."])
     if given.workers > 1:
         from duels.web.workers import run_workers
 
         return run_workers(settings, listening, given.workers)
     return run(settings, listening)
+
+
+def open_page(where: str) -> bool:
+    """Show the page in the browser of this machine, as soon as it is served; is there one?
+
+    A browser may hold up whoever starts it, and one in the terminal shows nothing of the page.
+    """
+    import os
+    import threading
+    import webbrowser
+
+    try:
+        browser = webbrowser.get()
+    except webbrowser.Error:
+        return False
+    if type(browser) is webbrowser.GenericBrowser and "BROWSER" not in os.environ:
+        return False
+    threading.Thread(target=browser.open, args=(where,), daemon=True).start()
+    return True
 
 
 def export_records(terminal: Terminal, given: Namespace) -> int:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import sys
 import time
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import TextIO
 
 from duels.cli.keyboard import Countdown, Keyboard
@@ -115,8 +115,12 @@ class Terminal:
 
     # Asking
 
-    def ask(self, prompt: str, *, secret: bool = False, seconds: float | None = None) -> str:
-        """A line of input. Raises EOFError at its end and TimeUp when the seconds have passed."""
+    def ask(
+        self, prompt: str, *, secret: bool = False, seconds: float | None = None,
+        news: Callable[[], bool] | None = None,
+    ) -> str:  # fmt: skip
+        """A line of input. Raises EOFError at its end, TimeUp when the seconds have passed, and
+        News as soon as there are any."""
         self._blank = False
         counting = self.drawing and self.interactive and seconds is not None
         if self.interactive:  # only the last line is the prompt, so that a clock has its place
@@ -126,7 +130,9 @@ class Terminal:
             self._blank = False
             prompt += " "
         try:
-            text = self._keyboard.read(prompt, secret=secret, seconds=seconds, counting=counting)
+            text = self._keyboard.read(
+                prompt, secret=secret, seconds=seconds, counting=counting, news=news
+            )
         except BaseException:
             try:
                 self._out.write("\n")

@@ -29,7 +29,7 @@ def catalogue() -> dict[str, str]:
     from importlib.metadata import entry_points  # scanning installed packages takes a while
 
     others = {point.name: point.value for point in entry_points(group="duels.games")}
-    return others | BUILT_IN
+    return BUILT_IN | {slug: place for slug, place in others.items() if slug not in BUILT_IN}
 
 
 def find(name: str) -> type[AnyGame]:

@@ -50,18 +50,25 @@ def make_app(hall: Hall) -> Starlette:
         finally:
             await hall.close()
 
+    pages = Pages(hall)
+
     async def described(request: Request) -> Response:
         return answer(document())
 
     async def unknown(request: Request, error: Exception) -> Response:
         assert isinstance(error, HTTPException)
+        reader = "text/html" in request.headers.get("accept", "")
+        if error.status_code == 404 and reader and not request.url.path.startswith("/api/"):
+            found = await pages.page(request)  # it says so itself
+            found.status_code = 404
+            return found
         return refusal(error.status_code, str(error.detail))
 
     return Starlette(
         routes=[
             *Api(hall).routes(),
             Route("/api/openapi.json", described),
-            *Pages(hall).routes(),
+            *pages.routes(),
             WebSocketRoute("/ws/{id}", Sockets(hall)),
         ],
         middleware=[Middleware(Safe)],

@@ -18,11 +18,16 @@ from duels.web.frames import title
 from duels.web.hall import Hall
 from duels.web.keys import is_room_id
 from duels.web.picture import picture
-from duels.web.store import Row
+from duels.web.store import CLOSED, OVER, WAITING, Row
 
 STATIC = Path(__file__).parent / "static"
 PAGES = ("/", "/match/{id}", "/match/{id}/replay", "/history", "/ratings", "/me")
 META = "<!-- meta -->"
+ABOUT = {
+    WAITING: "You are invited: open the link and join. There is no sign-up.",
+    OVER: "See the replay: every move graded, the dice checked.",
+    CLOSED: "This match was not played.",
+}
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; "
     "font-src 'self'; media-src 'self'; connect-src 'self'; manifest-src 'self'; "
@@ -153,7 +158,7 @@ def _tags(row: Row | None, base: str) -> str:
         names = [seat.name if seat is not None else "you?" for seat in row.seats]
         shown = {
             "og:title": f"{title(row.game)}: {names[0]} against {names[1]}",
-            "og:description": "Join" if row.state == "waiting" else "Watch",
+            "og:description": ABOUT.get(row.state, "Watch the match."),
             "og:type": "website",
             "og:image": f"{base}/match/{row.id}/picture.png",
         }

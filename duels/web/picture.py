@@ -30,13 +30,15 @@ SAID = {WAITING: "JOIN", PLAYING: "WATCH", OVER: "REPLAY"}
 
 def picture(title: str, row: Row) -> bytes:
     """A match as a PNG of 600 by 315."""
-    names = [seat.name if seat is not None else "?" for seat in row.seats]
+    names = [seat.name if seat is not None else "you?" for seat in row.seats]
+    one, two = (written(name).strip() or f"Player {n}" for n, name in enumerate(names, 1))
     canvas = [bytearray(WIDTH) for _ in range(HEIGHT)]
     for y in range(HEIGHT - 12, HEIGHT):
         canvas[y][:] = bytes([ACCENT]) * WIDTH
     _write(canvas, title, 40, 46, INK, 6)
-    _write(canvas, names[0], 40, 140, INK, 4)
-    _write(canvas, f"- {names[1]}", 40, 184, INK, 4)
+    _write(canvas, one, 40, 120, INK, 4)
+    _write(canvas, "against", 40, 160, ACCENT, 2)
+    _write(canvas, two, 40, 186, INK, 4)
     _write(canvas, SAID.get(row.state, ""), 40, 246, ACCENT, 4)
     return _png(canvas)
 

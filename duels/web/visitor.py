@@ -17,6 +17,7 @@ import os
 import time
 from collections.abc import Callable
 from contextlib import suppress
+from http.client import HTTPException
 from typing import Any
 from urllib.error import HTTPError, URLError
 from urllib.request import Request, urlopen
@@ -43,10 +44,13 @@ def own_key() -> str:
     with suppress(OSError), open(path, encoding="ascii") as file:
         if is_key(key := file.read().strip()):
             return key
-    os.makedirs(data_folder(), mode=0o700, exist_ok=True)
     key = new_key()
-    with open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w") as file:
-        file.write(key)
+    try:
+        os.makedirs(data_folder(), mode=0o700, exist_ok=True)
+        with open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w") as file:
+            file.write(key)
+    except OSError as error:
+        raise DuelsError(f"your key cannot be kept in {path}: {error.strerror}") from None
     return key
 
 
@@ -60,8 +64,8 @@ class Visitor:
         """A request; a refusal is raised with its reason."""
         data = None if body is None else json.dumps(body).encode()
         headers = {"Authorization": f"Bearer {self.key}", "Content-Type": "application/json"}
-        request = Request(self.server + path, data, headers, method=method)
         try:
+            request = Request(self.server + path, data, headers, method=method)
             with urlopen(request, timeout=30) as found:
                 answer: Json = json.load(found)
                 return answer
@@ -69,7 +73,7 @@ class Visitor:
             with suppress(ValueError, KeyError, TypeError):
                 raise Refused(json.load(error)["reason"]) from None
             raise Refused(f"{self.server} answers {error.code}") from None
-        except (URLError, OSError, ValueError) as error:
+        except (URLError, OSError, ValueError, HTTPException) as error:
             reason = getattr(error, "reason", error)
             raise Refused(f"{self.server} cannot be reached: {reason}") from None
 
@@ -95,6 +99,7 @@ class Table:
         self.match: Json = {}
         self.view: Json | None = None
         self.moment = 0
+        self._unread: list[Json] = []
         self._socket: ClientConnection | None = None
         self._count = 0
 
@@ -108,14 +113,35 @@ class Table:
     def receive(self, timeout: float | None = None) -> Json:
         """The next frame; TimeoutError if none comes in time."""
         while True:
-            try:
-                text = self._connected().recv(timeout)
-            except ConnectionClosed:
-                self._socket = None
-                continue
-            frame: Json = json.loads(text)
+            if self._unread:
+                frame = self._unread.pop(0)
+            else:
+                try:
+                    frame = json.loads(self._connected().recv(timeout))
+                except ConnectionClosed:
+                    self._socket = None
+                    continue
             self._take(frame)
             return frame
+
+    def unread(self) -> list[Json]:
+        """The frames that have come and that `receive` gives next.
+
+        It never waits, so that it can be asked while something else is waited for.
+        """
+        try:
+            while self._socket is not None:
+                self._unread.append(json.loads(self._socket.recv(0)))
+        except TimeoutError:
+            pass
+        except ConnectionClosed:
+            self._socket = None
+        return self._unread
+
+    @property
+    def lost(self) -> bool:
+        """Whether there is no connection; `receive` makes a new one."""
+        return self._socket is None
 
     def _take(self, frame: Json) -> None:
         if frame["type"] == "refusal":
@@ -154,6 +180,8 @@ class Table:
         frame = json.dumps({"type": kind, "id": id, **fields})
         while True:
             socket = self._connected()
+            while self._unread:
+                self.receive()
             try:
                 socket.send(frame)
                 while True:

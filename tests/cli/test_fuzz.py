@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from io import StringIO
 from itertools import count
 from pathlib import Path
@@ -103,7 +103,10 @@ class Typist(Terminal):
         match = self.match
         return list(match.events), match.state, match.result, match.deciders
 
-    def ask(self, prompt: str, *, secret: bool = False, seconds: float | None = None) -> str:
+    def ask(
+        self, prompt: str, *, secret: bool = False, seconds: float | None = None,
+        news: Callable[[], bool] | None = None,
+    ) -> str:  # fmt: skip
         self.look()
         assert self.match.result is None, f"asked {prompt!r} after the end"
         if "take the last move back?" in prompt:

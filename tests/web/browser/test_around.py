@@ -12,7 +12,7 @@ import pytest
 
 pytest.importorskip("playwright", reason="needs the extra: pip install 'duels[dev]'")
 
-from playwright.sync_api import Route, expect
+from playwright.sync_api import Route, WebSocketRoute, expect
 
 from tests.web.browser.people import Person, Site
 from tests.web.browser.test_games import record_of
@@ -191,6 +191,7 @@ def test_a_finished_match_is_replayed_with_keys_graded_checked_and_kept(site: Si
     checks = one.page.locator(".checks li")
     expect(checks).to_have_count(5)
     assert all(text.startswith("✓") for text in checks.all_inner_texts())
+    expect(checks.nth(2)).to_contain_text("Nothing in this match was left to chance.")
     with one.page.expect_download() as download:
         one.page.get_by_role("link", name="Download the record").click()
     assert '"number-clash"' in download.value.path().read_text(encoding="utf-8")
@@ -198,8 +199,13 @@ def test_a_finished_match_is_replayed_with_keys_graded_checked_and_kept(site: Si
     assert match.result is not None
     shared = site.person().go(one.page.get_by_label("Link to this replay").input_value())
     expect(shared.page.get_by_role("slider")).to_have_value("2")
+    expect(shared.page.get_by_role("heading", name="’s chance of winning")).to_be_visible()
+    expect(shared.page.get_by_role("button", name="Step 1: show the table before")).to_have_count(2)
     one.go("/history")
     expect(one.page.get_by_role("row").nth(1)).to_contain_text("Number Clash")
+    expect(
+        one.go("/me").page.get_by_text(re.compile(r"^Number Clash: .* 1 match$"))
+    ).to_be_visible()
 
 
 def test_whoever_stays_may_claim_the_win_after_a_countdown(site: Site) -> None:
@@ -270,10 +276,135 @@ def test_a_name_typed_before_the_old_one_has_come_is_not_overwritten(site: Site)
     expect(field).to_have_value("Ada")
 
 
+SHOWN = """(name) => {
+    window.shown = [];
+    const look = () => {
+        const one = document.querySelector(`[role=img][aria-label^="${name}"]`);
+        const said = one ? one.getAttribute('aria-label') : '';
+        if (said !== window.shown.at(-1)?.said) window.shown.push({ said, at: performance.now() });
+    };
+    const options = { subtree: true, childList: true, attributes: true };
+    new MutationObserver(look).observe(document.body, options);
+    look();
+}"""
+
+
 def test_a_card_that_was_turned_up_is_seen_before_the_next_one_is_sealed(site: Site) -> None:
     ada = site.person().against("Number Clash", "greedy")  # which seals its next choice at once
+    sealed = "Computer (greedy)’s Choice: sealed"
+    ada.page.get_by_role("img", name=sealed).wait_for()
+    ada.page.evaluate(SHOWN, "Computer (greedy)’s Choice")
     ada.click_move("1")
-    theirs = ada.page.get_by_role("img", name="Computer (greedy)’s Choice")
-    expect(theirs).to_have_accessible_name(re.compile("turned up: 10$"))
-    expect(theirs).to_have_accessible_name(re.compile("sealed$"))
+    while len(shown := ada.page.evaluate("window.shown")) < 3:
+        ada.page.wait_for_timeout(50)
+    (up, since), (down, until) = ((one["said"], one["at"]) for one in shown[1:])
+    assert re.fullmatch(r"Computer \(greedy\)’s Choice: turned up: \d+", up)
+    assert down == sealed
+    assert until - since > 2000  # milliseconds, however slow the machine is
     expect(ada.page.get_by_role("img", name="Your Choice: turned up: 1")).to_be_visible()
+
+
+def test_what_is_clicked_as_soon_as_it_is_there_is_not_forgotten(site: Site) -> None:
+    one, two = seated(site, "Cipher Siege")
+    two.page.evaluate(
+        """new MutationObserver((_, observer) => {
+            const found = [...document.querySelectorAll('.words .word')];
+            const attack = found.find((word) => word.textContent === 'attack');
+            if (attack) { observer.disconnect(); attack.click(); }
+        }).observe(document.body, { subtree: true, childList: true })"""
+    )
+    one.click_move(one.options[0])
+    expect(two.page.locator(".prompt")).to_have_text("Select cards to play:")
+    two.page.wait_for_timeout(200)
+    expect(two.page.locator(".prompt")).to_have_text("Select cards to play:")
+
+
+def test_whoever_presses_enter_twice_plays_once(site: Site) -> None:
+    one, two = seated(site, "Number Wars")
+    field = one.page.get_by_label("type a move")
+    field.fill("7")
+    field.evaluate("(field) => { field.form.requestSubmit(); field.form.requestSubmit(); }")
+    expect(two.log).to_contain_text("attacks with 7!")
+    assert [frame["type"] for frame in one.sent].count("move") == 1
+    expect(field).to_have_value("")
+
+
+def test_a_page_that_is_not_there_says_so_and_leads_back(site: Site) -> None:
+    ada = site.person()
+    ada.expected = "404"
+    for path in ("/nothing", "/match/x/y"):
+        answer = ada.page.goto(site.url + path)
+        assert answer is not None
+        assert answer.status == 404
+        expect(ada.page.get_by_role("heading", name="Nothing is here")).to_be_visible()
+    ada.page.get_by_role("link", name="All games", exact=True).click()
+    expect(ada.card("Number Wars")).to_be_visible()
+    ada.go("/match/AAAAAAAAAAAAAAAAAAAAAA")
+    expect(ada.page.get_by_role("alert")).to_have_text("There is no such match.")
+
+
+def test_what_is_sealed_is_still_known_to_its_player_after_a_reload(site: Site) -> None:
+    one, two = seated(site, "Number Clash")
+    one.click_move("7")
+    expect(one.page.get_by_role("img", name="Your Choice: sealed, 7")).to_be_visible()
+    one.page.reload()
+    expect(one.page.get_by_role("img", name="Your Choice: sealed, 7")).to_be_visible()
+    expect(two.page.get_by_role("img", name="Choice: sealed", exact=False)).to_have_count(1)
+    expect(two.page.get_by_role("img", name="sealed, 7")).to_have_count(0)
+
+
+def test_of_two_tabs_that_move_at_once_one_is_told_that_it_came_too_late(site: Site) -> None:
+    one, two = seated(site, "Number Wars")
+    held: list[str | bytes] = []
+    tab = one.new_page()
+
+    def late(page: WebSocketRoute) -> None:
+        routed.append(page)
+        server = page.connect_to_server()
+        server.on_message(lambda said: held.append(said) if holding else page.send(said))
+
+    holding = False
+    routed: list[WebSocketRoute] = []
+    tab.route_web_socket(re.compile("/ws/"), late)
+    tab.goto(one.page.url)
+    tab.locator("button.item[data-choice='2'].now").wait_for()
+    holding = True
+    one.click_move("1")
+    expect(two.log).to_contain_text("attacks with 1!")
+    tab.locator("button.item[data-choice='2'].now").click()
+    while not any("moment 1" in str(said) for said in held):
+        tab.wait_for_timeout(20)
+    holding = False
+    for said in held:
+        routed[-1].send(said)
+    expect(tab.locator(".note")).to_have_text("The match has moved on meanwhile.")
+
+
+def test_a_browser_that_keeps_nothing_says_what_that_means(site: Site) -> None:
+    ada, bob = site.person(), site.person().go()
+    ada.context.add_init_script(
+        "Object.defineProperty(window, 'localStorage', { get() { throw new Error('no'); } })"
+    )
+    ada.against("Number Wars", "random")
+    expect(ada.page.get_by_role("note")).to_contain_text("you lose your seat")
+    expect(bob.page.get_by_role("note")).to_have_count(0)
+
+
+def test_hints_are_offered_only_where_there_are_any(site: Site) -> None:
+    one, _ = seated(site, "Number Wars")
+    field = one.page.get_by_label("type a move")
+    expect(field).to_have_attribute("placeholder", "type a move, or: undo, resign, ?")
+    site.person().against("Number Clash", "random").page.get_by_placeholder("hint, undo").wait_for()
+
+
+def test_a_link_says_in_a_preview_what_it_leads_to(site: Site) -> None:
+    ada = site.person()
+    link = ada.invite("Number Clash")
+    assert "You are invited" in ada.context.request.get(link).text()
+    site.person().join(link)
+    assert "Watch the match." in ada.context.request.get(link).text()
+    ada.type("resign")
+    button_of = ada.page.get_by_role("dialog").get_by_role("button", name="Resign", exact=True)
+    button_of.click()
+    ada.page.get_by_role("heading", name="You have lost").wait_for()
+    assert "See the replay" in ada.context.request.get(link).text()

@@ -177,3 +177,18 @@ def test_a_killed_server_comes_back_with_the_match_and_the_sealed_pick(site: Sit
         expect(person.page.get_by_role("img", name="Choice: turned up: 8")).to_be_visible()
         assert person.view is not None
         assert person.view["moment"] == 1
+
+
+def test_nothing_can_be_chosen_while_a_move_is_on_its_way(site: Site, cable: Cable) -> None:
+    ada = site.person(url=cable.url).go()
+    ada.expected = LOST
+    script = """async () => (await import('/static/js/api.js')).post('/api/matches',
+        { game: 'cipher-siege', opponent: 'random', seat: 1, options: { hand: '5' } })"""
+    id = ada.page.evaluate(script)["id"]
+    ada.page.goto(f"{cable.url}/match/{id}")
+    words = ada.page.locator(".words .word:enabled")
+    expect(words).to_have_text(["attack", "defend", "swap"])  # the last one is refused: six cards
+    cable.silent.set()
+    ada.click_move(ada.options[0])
+    expect(words).to_have_count(0)
+    assert ada.options == []

@@ -5,7 +5,8 @@ import { HomePage } from './home.js';
 import { RoomPage } from './room.js';
 import { onPage } from './router.js';
 import { mute, muted } from './sound.js';
-import { keep, kept } from './store.js';
+import { keep, kept, remembers } from './store.js';
+import { Trouble } from './widgets.js';
 
 /** @type {[RegExp, (parts: string[]) => unknown][]} */
 const PAGES = [
@@ -20,7 +21,9 @@ const PAGES = [
 /** A page that is loaded when it is opened. @param {{ load: () => Promise<any>, name: string }} props */
 function Later({ load, name, ...props }) {
   const [page, setPage] = useState(/** @type {any} */ (null));
-  useEffect(() => { load().then((loaded) => setPage(() => loaded[name])); }, []);
+  const [failed, setFailed] = useState(false);
+  useEffect(() => { load().then((loaded) => setPage(() => loaded[name]), () => setFailed(true)); }, []);
+  if (failed) return html`<main id="main" class="list" tabindex="-1"><${Trouble}>The server cannot be reached.<//><button type="button" onClick=${() => location.reload()}>Try again</button></main>`;
   return page ? html`<${page} ...${props} />` : html`<main id="main"><p role="status">…</p></main>`;
 }
 
@@ -57,6 +60,7 @@ function Frame({ path, children }) {
       <button type="button" class="plain" onClick=${() => { mute(!quiet); setQuiet(!quiet); }}>Sound ${quiet ? 'off' : 'on'}</button>
       <button type="button" class="plain" onClick=${() => setScheme(SCHEMES[(SCHEMES.indexOf(scheme) + 1) % 3])}>Colours: ${scheme}</button>
     </header>
+    ${remembers() ? null : html`<p class="forgetful" role="note">This browser keeps nothing for this site. If you reload or close this page, you lose your seat.</p>`}
     ${children}`;
 }
 

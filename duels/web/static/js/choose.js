@@ -2,6 +2,7 @@
 
 import { html, useRef, useState } from './lib.js';
 import { asked, clickWord, finish } from './choosing.js';
+import { sentence } from './widgets.js';
 
 /** @typedef {import('./wire.js').View} View */
 /** @typedef {import('./wire.js').Step} Step */
@@ -12,6 +13,7 @@ import { asked, clickWord, finish } from './choosing.js';
  * @property {Choosing} choosing
  * @property {boolean} busy a move is on its way
  * @property {string} note what was wrong, or advice
+ * @property {boolean} hints whether there are any
  * @property {string} waiting what is waited for while it is not one's turn
  * @property {(chosen: import('./choosing.js').Chosen) => void} onChosen
  * @property {(back: string[]) => void} onBack
@@ -19,7 +21,7 @@ import { asked, clickWord, finish } from './choosing.js';
  */
 
 /** @param {Props} props */
-export function Choose({ view, choosing, busy, note, waiting, onChosen, onBack, onTyped }) {
+export function Choose({ view, choosing, busy, note, hints, waiting, onChosen, onBack, onTyped }) {
   const tree = view.choice;
   const now = asked(tree, choosing);
   const step = now?.step;
@@ -33,14 +35,14 @@ export function Choose({ view, choosing, busy, note, waiting, onChosen, onBack, 
       ${words.map((n) => html`<button type="button" key=${`${said} ${n}`} class="word" disabled=${busy}
         aria-pressed=${step.many ? String(choosing.picked.some((one) => one.key === `word:${n}`)) : undefined}
         onClick=${() => onChosen(clickWord(tree, choosing, `word:${n}`, step.choices[n]))}>${step.choices[n]}</button>`)}
-      ${refused.map((word) => html`<button type="button" key=${word} class="word refused" aria-disabled="true"
+      ${refused.map((word) => html`<button type="button" key=${word} class="word refused" disabled=${busy} aria-disabled="true"
         onClick=${() => onChosen(clickWord(tree, choosing, word, word))}>${word}</button>`)}
       ${step.many ? html`<button type="button" class="word main" disabled=${busy || !choosing.picked.length}
         onClick=${() => onChosen(finish(tree, choosing))}>${said || 'Play'} ${choosing.picked.map((one) => one.word).join(' ')}</button>` : null}
       ${choosing.words.length ? html`<button type="button" class="plain" onClick=${() => onBack(choosing.words.slice(0, -1))}>Back</button>` : null}
     </div>` : null}
-    <${Typing} soFar=${said} active=${Boolean(step)} onTyped=${onTyped} />
-    <p class="note" role="alert">${choosing.note || note}</p>
+    <${Typing} soFar=${said} hint=${`${step ? 'type a move, or: ' : 'type: '}${step && hints ? 'hint, ' : ''}undo, resign, ?`} onTyped=${onTyped} />
+    <p class="note" role="alert">${sentence(choosing.note || note)}</p>
   </section>`;
 }
 
@@ -66,8 +68,8 @@ export function tidy(step, player) {
   return prompt;
 }
 
-/** @param {{ soFar: string, active: boolean, onTyped: Props['onTyped'] }} props */
-function Typing({ soFar, active, onTyped }) {
+/** @param {{ soFar: string, hint: string, onTyped: Props['onTyped'] }} props */
+function Typing({ soFar, hint, onTyped }) {
   const [text, setText] = useState('');
   const field = useRef(/** @type {HTMLInputElement | null} */ (null));
   const submit = async (/** @type {Event} */ event) => {
@@ -75,7 +77,6 @@ function Typing({ soFar, active, onTyped }) {
     if (text.trim() && await onTyped(text.trim(), soFar)) setText('');
     else field.current?.select();
   };
-  const hint = active ? 'type a move, or: hint, undo, resign, ?' : 'type: undo, resign, ?';
   return html`<form class="typing" onSubmit=${submit}>
     <label for="typed">${soFar ? html`<span class="so-far">${soFar}</span>` : '›'}<span class="unseen"> type a move</span></label>
     <input id="typed" ref=${field} value=${text} placeholder=${hint} autocomplete="off" autocapitalize="off" spellcheck=${false} maxlength="200"

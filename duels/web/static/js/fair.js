@@ -60,6 +60,12 @@ export function drawn(seed, n, odds) {
   }
 }
 
+/** @param {number} count */
+function drawsWords(count) {
+  if (!count) return 'Nothing in this match was left to chance.';
+  return count === 1 ? 'The only roll, deal or draw follows from the seed.' : `All ${count} rolls, deals and draws follow from the seed.`;
+}
+
 /**
  * What was checked, and whether it holds.
  * @param {Fair} fair
@@ -72,7 +78,7 @@ export function check(fair, own) {
   const found = [
     { what: 'The secret is the one that was committed to before the start.', holds: sha256(`duels commitment ${fair.secret}`) === fair.commitment },
     { what: 'The seed follows from the secret and both players’ numbers.', holds: seed === fair.seed },
-    { what: `All ${fair.draws.length} rolls, deals and draws follow from the seed.`, holds: !wrong.length },
+    { what: drawsWords(fair.draws.length), holds: !wrong.length },
   ];
   if (own.commitment) found.push({ what: 'The commitment is the one this browser was shown.', holds: own.commitment === fair.commitment });
   if (own.nonce && own.you) found.push({ what: 'Your number is the one this browser gave.', holds: own.nonce === fair.nonces[own.you - 1] });

@@ -4,7 +4,7 @@ import { html } from './lib.js';
 
 const WIDTH = 800;
 const HEIGHT = 220;
-const LEFT = 72;
+const LEFT = 104;
 const EDGE = 14;
 
 /**
@@ -30,7 +30,7 @@ export function Graph({ points, last, moment, name, bad, onMoment }) {
   const marks = known.filter((point) => bad.includes(point.moment));
   return html`<svg class="graph" viewBox=${`0 0 ${WIDTH} ${HEIGHT}`} role="img" aria-label=${told} onClick=${click}>
     ${[0, 0.5, 1].map((value) => html`<g key=${value}><line x1=${LEFT} x2=${WIDTH - EDGE} y1=${y(value)} y2=${y(value)} class="grid" />
-      <text x=${LEFT - 8} y=${y(value) + 8} text-anchor="end">${100 * value}%</text></g>`)}
+      <text x=${LEFT - 8} y=${y(value)} text-anchor="end" dominant-baseline="central">${100 * value}%</text></g>`)}
     ${lines.filter((line) => line.length).map((line, n) => html`<polyline key=${n} points=${line.join(' ')} class="curve" />`)}
     ${marks.map((point) => html`<circle key=${point.moment} cx=${x(point.moment)} cy=${y(Number(point.value))} r="6" class="bad" />`)}
     <line x1=${x(moment)} x2=${x(moment)} y1=${EDGE} y2=${HEIGHT - EDGE} class="here" />

@@ -22,7 +22,7 @@ export function HistoryPage() {
     ${matches.length ? html`<div class="wide" role="region" aria-label="Matches" tabindex="0"><table>
       <thead><tr><th scope="col">Game</th><th scope="col">Against</th><th scope="col">Result</th><th scope="col">When</th></tr></thead>
       <tbody>${matches.map((match) => html`<tr key=${match.id}>
-        <td><a href=${`/match/${match.id}/replay`} aria-label=${`Replay of ${match.game.title}, ${match.ended ? when(match.ended) : ''}`}>${match.game.title}</a></td><td>${match.you ? seatName(match, /** @type {1 | 2} */ (3 - match.you)) : ''}</td>
+        <td><a href=${`/match/${match.id}/replay`} aria-label=${`Replay of ${match.game.title}, ${match.ended ? when(match.ended) : ''}`}>${match.game.title}</a></td><td class="who">${match.you ? seatName(match, /** @type {1 | 2} */ (3 - match.you)) : ''}</td>
         <td>${outcome(match)}</td><td>${match.ended ? when(match.ended) : ''}</td></tr>`)}</tbody>
     </table></div>` : null}
     ${asked.data?.more && oldest ? html`<button type="button" onClick=${() => setBefore(oldest.ended)}>Older ones</button>` : null}

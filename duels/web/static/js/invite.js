@@ -4,7 +4,7 @@ import { html, useEffect, useRef, useState } from './lib.js';
 import { get, post } from './api.js';
 import { Rules } from './rules.js';
 import { Table } from './table.js';
-import { Copy, Trouble, seatName, useAsked } from './widgets.js';
+import { Copy, Trouble, apart, seatName, useAsked } from './widgets.js';
 
 /** @typedef {import('./protocol.js').Match} Match */
 
@@ -31,7 +31,7 @@ export function Invite({ match, onMatch }) {
       <p role="status" class="waiting">Waiting for somebody to join …</p>
       <button type="button" class="plain" onClick=${act('leave')}>Withdraw</button>` : null}
     ${match.state === 'waiting' && !match.you ? html`
-      <h2>${host?.name ?? 'Somebody'} invites you to ${match.game.title}</h2>
+      <h2>${host ? apart(host.name) : 'Somebody'} invites you to ${match.game.title}</h2>
       <p>${host?.player === 1 ? 'You would be Player 2.' : 'You would be Player 1.'} ${timeWords(match.time)}</p>
       <button type="button" class="main" onClick=${act('join')}>Join</button>` : null}
     ${trouble ? html`<${Trouble}>${trouble}<//>` : null}

@@ -1,7 +1,7 @@
 // Who one is: a name, and a private link that brings the identity to another device.
 
 import { html, useEffect, useState } from './lib.js';
-import { get, put } from './api.js';
+import { catalogue, get, put } from './api.js';
 import { Qr } from './invite.js';
 import { adoptKey, isKey, key, privateLink } from './store.js';
 import { Copy, Trouble, useAsked } from './widgets.js';
@@ -10,6 +10,8 @@ export function MePage() {
   const brought = new URLSearchParams(location.hash.slice(1)).get('key') ?? '';
   const [offered, setOffered] = useState(isKey(brought) && brought !== key() ? brought : '');
   const asked = useAsked(() => get('/api/me'), [offered]);
+  const games = useAsked(() => catalogue(), []);
+  const titleOf = (/** @type {string} */ slug) => games.data?.games.find((game) => game.slug === slug)?.title ?? slug;
   const [typed, setTyped] = useState(/** @type {string | null} */ (null));
   const [said, setSaid] = useState('');
   const [trouble, setTrouble] = useState('');
@@ -49,6 +51,6 @@ export function MePage() {
     <p>There is no sign-up: a private key in this browser is who you are. This link brings it to another device. Whoever has it can play as you, so keep it to yourself.</p>
     ${shown ? html`<${Copy} label="Your private link" text=${privateLink()} /><${Qr} text=${privateLink()} />`
       : html`<button type="button" onClick=${() => setShown(true)}>Show my private link</button>`}
-    ${asked.data?.ratings?.length ? html`<h2>Your ratings</h2><ul>${asked.data.ratings.map((/** @type {import('./protocol.js').Rating} */ one) => html`<li key=${one.game}>${one.game}: ${Math.round(one.rating)} (± ${Math.round(one.deviation)}), ${one.matches} matches</li>`)}</ul>` : null}
+    ${asked.data?.ratings?.length ? html`<h2>Your ratings</h2><ul>${asked.data.ratings.map((/** @type {import('./protocol.js').Rating} */ one) => html`<li key=${one.game}>${titleOf(one.game)}: ${Math.round(one.rating)} (± ${Math.round(one.deviation)}), ${one.matches} ${one.matches === 1 ? 'match' : 'matches'}</li>`)}</ul>` : null}
   </main>`;
 }

@@ -149,11 +149,10 @@ function Score({ part, name }) {
  * @param {{ part: SealedPart, name: string, face: string, mine: string, turned: number, fresh?: boolean }} props
  */
 function SealedCard({ part, name, face, mine, turned, fresh }) {
-  const [held, hold] = useState(false);
+  const [seen, setSeen] = useState(turned);
+  const held = Boolean(fresh) && turned >= 0 && turned !== seen;
   useEffect(() => {
-    if (!fresh || turned < 0) return undefined;
-    hold(true);
-    const timer = setTimeout(() => hold(false), HELD);
+    const timer = setTimeout(() => setSeen(turned), HELD);
     return () => clearTimeout(timer);
   }, [turned]);
   const down = part.placed && (!held || Boolean(mine) || !face);

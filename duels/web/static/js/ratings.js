@@ -2,7 +2,7 @@
 
 import { html, useEffect, useState } from './lib.js';
 import { catalogue, get } from './api.js';
-import { Trouble, useAsked } from './widgets.js';
+import { Trouble, apart, useAsked } from './widgets.js';
 
 /** @typedef {import('./protocol.js').Rating} Rating */
 
@@ -22,9 +22,9 @@ export function RatingsPage() {
     </select></label>
     ${asked.data && !ratings.length ? html`<p>Nobody has a rating in this game yet: finish a match.</p>` : null}
     ${ratings.length ? html`<div class="wide" role="region" aria-label="Ratings" tabindex="0"><table>
-      <thead><tr><th scope="col">Place</th><th scope="col">Player</th><th scope="col">Rating</th><th scope="col">give or take</th><th scope="col">Matches</th></tr></thead>
+      <thead><tr><th scope="col">Place</th><th scope="col">Player</th><th scope="col">Rating</th><th scope="col">Give or take</th><th scope="col">Matches</th></tr></thead>
       <tbody>${ratings.map((one, n) => html`<tr key=${one.player.id}><td>${n + 1}</td>
-        <td>${one.player.name}${one.player.kind === 'computer' ? ' (computer)' : ''}</td><td>${Math.round(one.rating)}</td><td>${Math.round(one.deviation)}</td><td>${one.matches}</td></tr>`)}</tbody>
+        <td class="who">${apart(one.player.name)}${one.player.kind === 'computer' ? ' (computer)' : ''}</td><td>${Math.round(one.rating)}</td><td>${Math.round(one.deviation)}</td><td>${one.matches}</td></tr>`)}</tbody>
     </table></div>` : null}
   </main>`;
 }

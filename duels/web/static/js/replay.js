@@ -6,7 +6,7 @@ import { check } from './fair.js';
 import { Graph } from './graph.js';
 import { turnedUp } from './room-state.js';
 import { kept } from './store.js';
-import { Table } from './table.js';
+import { Table, possessive } from './table.js';
 import { dress, themeOf, themes } from './themes.js';
 import { Copy, Lines, Trouble, outcome, seatName, useAsked } from './widgets.js';
 
@@ -129,11 +129,11 @@ function Graded({ match, steps, analysis, moment, nameOf, to }) {
   /** @type {Seat[]} */
   const seats = [1, 2];
   return html`
-    <h2>${match.you ? 'Your' : nameOf(1)} chance of winning</h2>
+    <h2>${match.you ? 'Your' : possessive(nameOf(1))} chance of winning</h2>
     <${Graph} points=${points} last=${steps.length - 1} moment=${moment} name="Chance of winning" bad=${bad} onMoment=${to} />
     <div class="wide" role="region" aria-label="Skill and luck" tabindex="0"><table>
       <thead><tr><th scope="col">Player</th><th scope="col">Accuracy</th><th scope="col">Given away</th><th scope="col">Luck</th></tr></thead>
-      <tbody>${seats.map((seat) => html`<tr key=${seat}><th scope="row">${nameOf(seat)}</th>
+      <tbody>${seats.map((seat) => html`<tr key=${seat}><th scope="row" class="who">${nameOf(seat)}</th>
         <td>${accuracy(analysis, seat)}</td>
         <td>${percent(analysis.regret[seat])}</td><td>${percent(analysis.luck[seat], '+')}</td></tr>`)}</tbody>
     </table></div>
@@ -146,8 +146,8 @@ function Graded({ match, steps, analysis, moment, nameOf, to }) {
     <div class="wide moves" role="region" aria-label="Graded moves" tabindex="0"><table>
       <thead><tr><th scope="col">Step</th><th scope="col">Player</th><th scope="col">Move</th><th scope="col">Verdict</th><th scope="col">Better</th></tr></thead>
       <tbody>${analysis.moves.map((move) => html`<tr key=${`${move.entry} ${move.player}`} class=${move.verdict ?? ''} aria-current=${move.entry - 1 === moment ? 'true' : undefined}>
-        <td><button type="button" class="plain" aria-label=${`To step ${move.entry - 1}`} onClick=${() => to(move.entry - 1)}>${move.entry}</button></td>
-        <td>${nameOf(move.player)}</td><td>${move.move}</td><td class="verdict">${move.verdict ?? 'not graded'}</td>
+        <td><button type="button" class="plain" aria-label=${`Step ${move.entry}: show the table before it`} onClick=${() => to(move.entry - 1)}>${move.entry}</button></td>
+        <td class="who">${nameOf(move.player)}</td><td>${move.move}</td><td class="verdict">${move.verdict ?? 'not graded'}</td>
         <td>${move.verdict && move.verdict !== 'best' ? move.best : ''}</td></tr>`)}</tbody>
     </table></div>`;
 }

@@ -1,6 +1,6 @@
 // A match: invitation, play, spectators, the end.
 
-import { html, useEffect, useMemo, useRef, useState } from './lib.js';
+import { html, useEffect, useLayoutEffect, useMemo, useRef, useState } from './lib.js';
 import { Choose } from './choose.js';
 import { NOTHING, asked, clickItem, clickable } from './choosing.js';
 import { Ended } from './ended.js';
@@ -57,6 +57,12 @@ export function RoomPage({ id }) {
   return html`<${Playing} key=${id} room=${room} match=${match} line=${line.current} onMatch=${onMatch} />`;
 }
 
+/** One's last pick in a match: a reload does not forget what is sealed. @param {string} id */
+function keptPick(id) {
+  const known = JSON.parse(kept('duels.pick') ?? '{}');
+  return known.id === id ? known : { moment: -1, move: '' };
+}
+
 /** One's share of the dice, once for each match; kept, so that the dice can be checked at the end. */
 /** @param {Line} line @param {Match} match */
 function giveNonce(line, match) {
@@ -93,31 +99,42 @@ function Playing({ room, match, line, onMatch }) {
   const [choosing, setChoosing] = useState(NOTHING);
   const [busy, setBusy] = useState(false);
   const [note, setNote] = useState('');
-  const [mine, setMine] = useState({ moment: -1, move: '' });
+  const [mine, setMine] = useState(() => keptPick(match.id));
   const [asking, setAsking] = useState(/** @type {'' | 'resign' | 'rules'} */ (''));
   const dressed = useAsked(() => themes(), []);
   const theme = useMemo(() => themeOf(dressed.data ?? {}, match.game.slug), [dressed.data, match.game.slug]);
   useEffect(() => { if (theme.styled) dress(match.game.slug); }, [theme.styled]);
-  useEffect(() => { setChoosing(NOTHING); setNote(''); }, [room.moment, view?.choice === null]);
+  // At once, not after the page is drawn: what is clicked as soon as it is seen must not be forgotten.
+  useLayoutEffect(() => { setChoosing(NOTHING); setNote(''); }, [room.moment, view?.choice === null]);
   const nameOf = (/** @type {Seat} */ seat) => seatName(match, seat);
   const moment = room.moment;
 
   const wish = async (/** @type {string} */ type, /** @type {Record<string, unknown>} */ fields = {}) => {
     const answer = await line.wish(type, fields);
-    setNote(answer.ok ? answer.hint ?? '' : answer.reason ?? '');
+    const late = 'at' in fields && fields.at !== line.hooks.since(); // another tab was quicker
+    const why = late ? 'The match has moved on meanwhile.' : answer.reason ?? '';
+    setNote(answer.ok ? answer.hint ?? '' : why);
     return answer;
   };
+  const sending = useRef(false);
   const submit = async (/** @type {Record<string, unknown>} */ fields) => {
+    if (sending.current) return null; // whoever presses twice means it once
+    sending.current = true;
     setBusy(true);
     const answer = await wish('move', { at: moment, ...fields });
+    sending.current = false;
     setBusy(false);
-    if (answer.ok) setMine({ moment, move: String(answer.move ?? fields.move ?? '') });
+    if (answer.ok) {
+      const made = { moment, move: String(answer.move ?? fields.move ?? '') };
+      setMine(made);
+      keep('duels.pick', JSON.stringify({ id: match.id, ...made }));
+    }
     return answer;
   };
   const onChosen = (/** @type {import('./choosing.js').Chosen} */ chosen) => {
     setChoosing(chosen.choosing);
     setNote('');
-    if (chosen.move !== null && !busy) submit({ move: chosen.move });
+    if (chosen.move !== null) submit({ move: chosen.move });
   };
   const onTyped = async (/** @type {string} */ text, /** @type {string} */ soFar) => {
     const word = text.toLowerCase();
@@ -127,6 +144,7 @@ function Playing({ room, match, line, onMatch }) {
     else if ((word === 'back' || word === 'cancel') && soFar) setChoosing(NOTHING);
     else {
       const answer = await submit({ text, so_far: soFar });
+      if (answer === null) return false;
       if (!answer.ok && answer.step) {
         setChoosing({ ...NOTHING, words: (answer.so_far ?? '').split(' ').filter(Boolean) });
         setNote('');
@@ -159,7 +177,7 @@ function Playing({ room, match, line, onMatch }) {
           click: (/** @type {string} */ key, /** @type {any} */ item) => tree && onChosen(clickItem(tree, choosing, key, item)),
         }} />
       ${over ? html`<${Ended} room=${room} match=${match} line=${line} />` : null}
-      ${!over && you ? html`<${Choose} view=${view} choosing=${choosing} busy=${busy} note=${note}
+      ${!over && you ? html`<${Choose} view=${view} choosing=${choosing} busy=${busy} note=${note} hints=${computer}
         waiting=${waitingFor(room, match, nameOf)} onChosen=${onChosen} onTyped=${onTyped}
         onBack=${(/** @type {string[]} */ words) => setChoosing({ ...NOTHING, words })} />` : null}
       ${!over && !you ? html`<p class="prompt" role="status">You are watching. ${waitingFor(room, match, nameOf)}</p>` : null}
@@ -168,7 +186,7 @@ function Playing({ room, match, line, onMatch }) {
     </div>` : html`<${Invite} match=${match} onMatch=${onMatch} />`}
     ${view ? html`<${Aside} room=${room} match=${match} />` : null}
     ${asking === 'resign' ? html`<${Dialog} title="Resign?" onClose=${() => setAsking('')}>
-      <p>${nameOf(/** @type {Seat} */ (3 - (you ?? 1)))} will have won.</p>
+      <p>${nameOf(/** @type {Seat} */ (3 - (you ?? 1)))} wins the match.</p>
       <p class="buttons"><button type="button" class="main danger" onClick=${() => { setAsking(''); wish('resign', { at: moment }); }}>Resign</button>
       <button type="button" class="plain" onClick=${() => setAsking('')}>Play on</button></p><//>` : null}
     ${asking === 'rules' ? html`<${Dialog} title=${`Rules of ${match.game.title}`} onClose=${() => setAsking('')}><${Rules} game=${match.game} /><//>` : null}

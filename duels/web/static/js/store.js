@@ -38,6 +38,16 @@ export function keep(name, value) {
   } catch { /* kept as long as the page */ }
 }
 
+/** Whether this browser remembers anything when a page is loaded again. */
+export function remembers() {
+  try {
+    localStorage.setItem('duels.remembers', 'yes');
+    return true;
+  } catch {
+    return false;
+  }
+}
+
 /** The private key of whoever uses this browser; made when first asked for. */
 export function key() {
   const known = kept(KEY);

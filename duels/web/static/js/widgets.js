@@ -55,14 +55,26 @@ export function Copy({ label, text }) {
   </div>`;
 }
 
-/** Something went wrong, told where it is read out. @param {{ children?: unknown }} props */
-export function Trouble({ children }) {
-  return html`<div class="trouble" role="alert">${children}</div>`;
+/** A reason, as a sentence: programs are told without a capital and a full stop. @param {string} text */
+export function sentence(text) {
+  return text && text[0].toUpperCase() + text.slice(1) + (/[.!?…:]$/.test(text) ? '' : '.');
+}
+
+/** Something went wrong, told where it is read out. @param {{ children?: string }} props */
+export function Trouble({ children = '' }) {
+  const box = useRef(/** @type {HTMLDivElement | null} */ (null));
+  useEffect(() => box.current?.scrollIntoView({ block: 'nearest' }), [children]);
+  return html`<div class="trouble" role="alert" ref=${box}>${sentence(children)}</div>`;
 }
 
 /** @param {number} at seconds since 1970 */
 export function when(at) {
   return new Date(1000 * at).toLocaleString(undefined, { dateStyle: 'medium', timeStyle: 'short' });
+}
+
+/** A name that is written from right to left must not turn the words around it. @param {string} name */
+export function apart(name) {
+  return /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]/.test(name) ? `\u2068${name}\u2069` : name;
 }
 
 /**
@@ -73,7 +85,7 @@ export function when(at) {
 export function seatName(match, seat) {
   const seated = match.seats[seat - 1];
   if (!seated) return `Player ${seat}`;
-  return seated.kind === 'computer' ? `Computer (${seated.name})` : seated.name;
+  return seated.kind === 'computer' ? `Computer (${seated.name})` : apart(seated.name);
 }
 
 /**
