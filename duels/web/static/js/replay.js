@@ -125,17 +125,17 @@ function Graded({ match, steps, analysis, moment, nameOf, to }) {
   const own = match.you ?? 1;
   const points = useMemo(() => curve(analysis, steps.length - 1, own), [analysis]);
   const bad = analysis.moves.filter((move) => move.verdict === 'blunder' || move.verdict === 'mistake').map((move) => move.entry - 1);
-  const percent = (/** @type {number | null} */ value, sign = '') => (value === null ? 'not known' : `${sign && value > 0 ? sign : ''}${(100 * value).toFixed(1)} %`);
+  const wins = (/** @type {number | null} */ value, sign = '') => (value === null ? 'not known' : `${sign && value > 0 ? sign : ''}${value.toFixed(2)}`);
   /** @type {Seat[]} */
   const seats = [1, 2];
   return html`
     <h2>${match.you ? 'Your' : possessive(nameOf(1))} chance of winning</h2>
     <${Graph} points=${points} last=${steps.length - 1} moment=${moment} name="Chance of winning" bad=${bad} onMoment=${to} />
     <div class="wide" role="region" aria-label="Skill and luck" tabindex="0"><table>
-      <thead><tr><th scope="col">Player</th><th scope="col">Accuracy</th><th scope="col">Given away</th><th scope="col">Luck</th></tr></thead>
+      <thead><tr><th scope="col">Player</th><th scope="col">Accuracy</th><th scope="col">Wins given away</th><th scope="col">Wins by luck</th></tr></thead>
       <tbody>${seats.map((seat) => html`<tr key=${seat}><th scope="row" class="who">${nameOf(seat)}</th>
         <td>${accuracy(analysis, seat)}</td>
-        <td>${percent(analysis.regret[seat])}</td><td>${percent(analysis.luck[seat], '+')}</td></tr>`)}</tbody>
+        <td>${wins(analysis.regret[seat])}</td><td>${wins(analysis.luck[seat], '+')}</td></tr>`)}</tbody>
     </table></div>
     <p class="buttons">${seats.map((seat) => {
       const entry = analysis.costliest?.[seat];
