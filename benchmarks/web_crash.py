@@ -50,19 +50,21 @@ def main() -> None:
             if cluster is not None:  # a new worker takes a moment to be there
                 await asyncio.sleep(random.uniform(0.5, 2.5))
 
-        began = time.monotonic()
-        crowd, moves = asyncio.run(through(server.url, disturb, args.times, args.pairs))
-        took = time.monotonic() - began
-        matches = len(crowd.played)
-        over = sum(match.over for match in crowd.played)
-        print(
-            f"{args.times} times disturbed in {took:.0f} s: {matches} matches, {over} over, "
-            f"{moves} moves acknowledged, all kept once; {crowd.reconnected} reconnections, "
-            f"{crowd.resent} moves sent again, {crowd.refused} refused for a while"
-        )
-        server.stop()
-    if cluster:
-        cluster.remove()
+        try:
+            began = time.monotonic()
+            crowd, moves = asyncio.run(through(server.url, disturb, args.times, args.pairs))
+            took = time.monotonic() - began
+        finally:
+            server.stop()
+            if cluster:
+                cluster.remove()
+    matches = len(crowd.played)
+    over = sum(match.over for match in crowd.played)
+    print(
+        f"{args.times} times disturbed in {took:.0f} s: {matches} matches, {over} over, "
+        f"{moves} moves acknowledged, all kept once; {crowd.reconnected} reconnections, "
+        f"{crowd.resent} moves sent again, {crowd.refused} refused for a while"
+    )
 
 
 if __name__ == "__main__":

@@ -153,6 +153,9 @@ class Hall:
         A DuelsError of `act` is passed on and changes nothing. To be called under the lock.
         """
         for last in (False, True):
+            known = room.answers.get(f"{seat} {id}") if last else None
+            if known is not None:  # it was done already, by whoever had the room before
+                return known or frames.granted(id or "")
             before, moment = _shown(room), room.row.moment
             more = act() or {}
             answer = frames.granted(id or "", **more)
