@@ -77,7 +77,7 @@ class Crowd:
         """Choose until the match is over, and come back whenever the connection is gone."""
         wished: dict[str, Any] | None = None  # sent and not answered
         moment, first = 0, True
-        while not match.over:
+        while not match.over or wished is not None:  # the other may see the end first
             self.reconnected += not first
             first = False
             try:
