@@ -6,6 +6,7 @@ import logging
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import httpx
@@ -23,9 +24,10 @@ from duels.web.settings import Settings
 from duels.web.sqlite import SqliteStore
 from duels.web.store import HUMAN, PLAYING, Kept, Row, Seat
 from tests.core.test_courses import VIEWERS, course, step, twin
-from tests.web.server import NONCE, QUICK
+from tests.web.server import NONCE, QUICK, run
 
 NOW = 1.7e9
+LATER = NOW + 1e5  # than all that happens in a course
 ID = "A" * 22
 KEYS = ("K" * 43, "L" * 43)
 SECRET = 2**255 + 1
@@ -189,3 +191,18 @@ async def told_of_a_pick(game: AnyGame, picker: int, pick: str) -> Told:
         assert kept is not None
         assert kept.row.pending is not None, "it is on disk before it is answered"
         return found
+
+
+def prepare(path: Path, matches: list[Match]) -> list[str]:
+    """A store with matches in which something has happened; their ids."""
+    ids = [f"{number:022d}" for number in range(len(matches))]
+
+    async def fill() -> None:
+        store = SqliteStore(str(path))
+        await store.open()
+        for id, match in zip(ids, matches, strict=True):
+            await store.save(room_with(replace(FIXED, now=lambda: LATER), match, id).change())
+        await store.close()
+
+    run(fill)
+    return ids
