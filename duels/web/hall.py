@@ -177,6 +177,8 @@ class Hall:
     async def _forget(self, room: Room) -> None:
         """Nobody knows what is on disk: go back to that, and tell what is new there."""
         try:
+            if await self.store.owner(room.row.id) is not None:
+                raise Unavailable("the match has moved")
             await self._reload(room)
             self._tell(room, ("", [], None), room.row.moment)
             self._go_on(room)

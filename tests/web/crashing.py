@@ -93,9 +93,8 @@ class Crowd:
                             return
                         moment = seated.moment
                         move = self.randomness.choice(seated.view["options"])
-                        wished = {
-                            "type": "move", "id": f"m{moment}", "at": moment, "move": move,
-                        }  # fmt: skip
+                        id = f"{moment} {len(match.acknowledged[seat])}"  # new for each wish
+                        wished = {"type": "move", "id": id, "at": moment, "move": move}
                     else:
                         self.resent += 1
                     await seated.send(**wished)

@@ -26,11 +26,17 @@ from duels.core.fair import verify
 from duels.core.game import Pick
 from duels.core.record import loads
 from duels.games import load
-from duels.web.keys import new_key
+from duels.web import commands as say
+from duels.web.app import store_of
+from duels.web.desk import Desk
+from duels.web.hall import Hall
+from duels.web.keys import digest, new_key
+from duels.web.lobby import Lobby, Wish
 from duels.web.settings import Limits
 from duels.web.workers import GIVEN, SOURCES
+from tests.web.hidden import KEYS, Ear
 from tests.web.postgres import Postgres
-from tests.web.server import FREELY, QUICK, ROOT, Person, Seated, run
+from tests.web.server import FREELY, NONCE, QUICK, ROOT, Person, Seated, run
 
 TOKEN = "t" * 43
 
@@ -150,6 +156,56 @@ def test_a_match_goes_on_elsewhere_when_the_process_that_has_it_is_killed(
             picks = [entry.moves for entry in match.events if isinstance(entry, Pick)]
             for seat in (0, 1):
                 assert [move for p in picks for s, move in p if s == seat] == told[seat]
+
+    run(test)
+
+
+def test_who_takes_a_room_from_another_ends_what_that_writes(
+    postgres: Postgres, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A process whose connection to PostgreSQL is gone may not know yet that it is not the owner:
+    else whoever comes to the new one is shown a table to which the old one still adds."""
+    monkeypatch.setattr("duels.web.owners.LOOK", 3600.0)
+
+    async def test() -> None:
+        halls = [Hall(replace(QUICK, database=postgres.url), store_of(postgres.url)) for _ in "ab"]
+        for number, hall in enumerate(halls):
+            hall.address = f"127.0.0.1:{number + 1}"
+            await hall.open()
+        old, new = halls
+        row = await Lobby(old).create(digest(KEYS[0]), Wish("number-clash", seat=1))
+        await Lobby(old).join(row.id, digest(KEYS[1]))
+        room, ear = await old.room(row.id), Ear(1)
+        await old.enter(room, ear, 0)
+        for seat in (0, 1):
+            assert b"true" in await Desk(old).command(room, seat, say.Nonce(f"n{seat}", NONCE))
+        assert await new.store.owner(row.id) == old.address
+        await old.store._owners._alive.close()  # type: ignore[attr-defined]
+        assert await new.store.owner(row.id) is None
+        there = await new.room(row.id)
+        answer = await Desk(old).command(room, 0, say.Move("m", 0, "3"))
+        assert b"could not be stored" in answer
+        assert row.id not in old.rooms
+        assert b'"bye"' in ear.told[-1][1]
+        assert b"true" in await Desk(new).command(there, 0, say.Move("m", 0, "3"))
+        for hall in halls:
+            await hall.close()
+
+    run(test)
+
+
+def test_nothing_is_kept_of_rooms_that_do_not_exist(postgres: Postgres) -> None:
+    async def test() -> None:
+        with workers(postgres.url, 1) as (worker,):
+            for n in range(3):
+                found = await worker.person().http.get(f"/api/matches/{n:022d}/record")
+                assert found.status_code == 404
+        found = await asyncpg.connect(postgres.url)
+        count = "SELECT count(*) FROM owners WHERE room NOT IN (SELECT id FROM rooms)"
+        assert await found.fetchval(count) == 0
+        await found.close()
+
+    import asyncpg
 
     run(test)
 
