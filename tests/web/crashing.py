@@ -153,13 +153,15 @@ async def through(
     """Play while the server is disturbed so many times; the crowd, and moves acknowledged."""
     crowd = Crowd(url, seed)
     tasks = [asyncio.create_task(crowd.pair(number)) for number in range(pairs)]
-    for n in range(times):
-        await asyncio.sleep(crowd.randomness.uniform(0.05, 0.5))
-        await disturb(n)
-        for task in tasks:
-            if task.done():
-                task.result()  # a player found something wrong
-    await asyncio.sleep(0.5)
-    crowd.stopping = True
+    try:
+        for n in range(times):
+            await asyncio.sleep(crowd.randomness.uniform(0.05, 0.5))
+            await disturb(n)
+            for task in tasks:
+                if task.done():
+                    task.result()  # a player found something wrong
+        await asyncio.sleep(0.5)
+    finally:
+        crowd.stopping = True
     await asyncio.wait_for(asyncio.gather(*tasks), 120)
     return crowd, await crowd.check()
