@@ -18,7 +18,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from tests.web.crashing import through
+from tests.web.crashing import Crowd, through
 from tests.web.postgres import Postgres
 from tests.web.server import Process
 from tests.web.test_stores import workers_of
@@ -52,7 +52,8 @@ def main() -> None:
 
         try:
             began = time.monotonic()
-            crowd, moves = asyncio.run(through(server.url, disturb, args.times, args.pairs))
+            crowd = Crowd(server.url)
+            moves = asyncio.run(through(crowd, disturb, args.times, args.pairs))
             took = time.monotonic() - began
         finally:
             server.stop()

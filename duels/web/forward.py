@@ -177,7 +177,10 @@ async def _ask(owner: str, scope: Scope, more: dict[str, str], body: bytes, send
         lines += [f"{k.decode()}: {v.decode('latin-1')}" for k, v in scope["headers"] if k in kept]
         lines += [f"{name}: {value}" for name, value in more.items()]
         lines += [f"content-length: {len(body)}", "connection: close", "", ""]
-        writer.write("\r\n".join(lines).encode("latin-1") + body)
+        try:
+            writer.write("\r\n".join(lines).encode("latin-1") + body)
+        except RuntimeError as error:  # what uvloop says of a connection that is gone already
+            raise ConnectionResetError(str(error)) from None
         await writer.drain()
         head = (await asyncio.wait_for(reader.readuntil(b"\r\n\r\n"), 120)).split(b"\r\n")
         status = int(head[0].split()[1])

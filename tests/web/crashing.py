@@ -57,6 +57,7 @@ class Crowd:
                 if found.status_code in (200, 201):
                     return found
                 assert found.status_code == 503, found.text
+                self.refused += 1
             except GONE:
                 pass
             await asyncio.sleep(0.05)
@@ -120,6 +121,11 @@ class Crowd:
                 await asyncio.wait_for(seated.receive(), 0.5)
         return seated.view is None or seated.view["result"] is None
 
+    @property
+    def moves(self) -> int:
+        """Acknowledged so far."""
+        return sum(len(told) for match in self.played for told in match.acknowledged)
+
     async def check(self) -> int:
         """Compare what was acknowledged with what is kept; how many moves that was."""
         count = 0
@@ -148,20 +154,25 @@ class Crowd:
 
 
 async def through(
-    url: str, disturb: Callable[[int], Awaitable[None]], times: int, pairs: int = 8, seed: int = 0
-) -> tuple[Crowd, int]:
-    """Play while the server is disturbed so many times; the crowd, and moves acknowledged."""
-    crowd = Crowd(url, seed)
+    crowd: Crowd, disturb: Callable[[int], Awaitable[None]], times: int, pairs: int = 8
+) -> int:
+    """Play while the server is disturbed so many times; how many moves were acknowledged."""
     tasks = [asyncio.create_task(crowd.pair(number)) for number in range(pairs)]
-    try:
+
+    async def disturbed() -> None:
         for n in range(times):
             await asyncio.sleep(crowd.randomness.uniform(0.05, 0.5))
             await disturb(n)
-            for task in tasks:
-                if task.done():
-                    task.result()  # a player found something wrong
         await asyncio.sleep(0.5)
+
+    work = asyncio.create_task(disturbed())
+    try:
+        await asyncio.wait([work, *tasks], return_when=asyncio.FIRST_COMPLETED)
+        for task in tasks:
+            if task.done():
+                task.result()  # a player found something wrong
+        work.result()
     finally:
         crowd.stopping = True
     await asyncio.wait_for(asyncio.gather(*tasks), 120)
-    return crowd, await crowd.check()
+    return await crowd.check()
