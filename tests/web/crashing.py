@@ -85,7 +85,9 @@ class Crowd:
                 socket = await connect(f"{self.ws}/ws/{match.id}", compression=None, open_timeout=5)
                 seated = Seated(socket, match.keys[seat])
                 await seated.hello(0)
-                await seated.wish("nonce", f"nonce{seat}", nonce=NONCE)
+                while not (await seated.wish("nonce", f"nonce{seat}", nonce=NONCE))["ok"]:
+                    self.refused += 1
+                    await asyncio.sleep(0.05)
                 while True:
                     if wished is None:
                         match.over = not await self.choosing(seated)
