@@ -18,7 +18,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from scipy.stats import mannwhitneyu
+from scipy.stats import mannwhitneyu  # type: ignore[import-untyped]
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 

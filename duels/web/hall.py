@@ -80,11 +80,16 @@ class Hall:
         await self.store.close()
 
     async def drop(self) -> None:
-        """Other processes may have taken what was ours: everybody comes back and asks again."""
-        for room in list(self.rooms.values()):
-            for client in list(room.clients):
-                client.dismiss(frames.bye("The match has moved.", 0.5), 1012)
-            self._put_away(room)
+        """Other processes may have taken what was ours: everybody comes back and asks again, once
+        what is being written is written or refused."""
+
+        async def dismiss(room: Room) -> None:
+            async with room.lock:
+                for client in list(room.clients):
+                    client.dismiss(frames.bye("The match has moved.", 0.5), 1012)
+                self._put_away(room)
+
+        await asyncio.gather(*map(dismiss, list(self.rooms.values())))
 
     # Rooms in memory.
 

@@ -59,7 +59,7 @@ def leak_a_delay(move: str, seconds: float) -> None:
                 pass
         usual(self, seat, at, chosen, *more)
 
-    Room.submit = submit  # type: ignore[method-assign]
+    Room.submit = submit  # type: ignore[method-assign,assignment]
 
 
 def main() -> int:

@@ -21,6 +21,7 @@ from duels.web import commands as say
 from duels.web.desk import Desk
 from duels.web.hall import Hall, log
 from duels.web.keys import digest
+from duels.web.picture import picture
 from duels.web.room import Room
 from tests.core.test_courses import VIEWERS
 from tests.variants import VARIANTS, name
@@ -143,7 +144,7 @@ def a_header_of_an_answer(patch: pytest.MonkeyPatch, secret: Secret) -> None:
 
 
 def a_pixel_of_a_picture(patch: pytest.MonkeyPatch, secret: Secret) -> None:
-    usual = pages.picture
+    usual = picture
     patch.setattr(
         pages,
         "picture",

@@ -53,7 +53,7 @@ def visit(port: int, id: str, viewer: int | None) -> Told:
 
 def sieges(count: int) -> list[tuple[int | None, Match, Match]]:
     """Viewers with matches that they cannot tell apart, without a clock, as time stands still."""
-    found = []
+    found: list[tuple[int | None, Match, Match]] = []
     for game in SIEGES:
         hidden = (p for p in pairs(game, range(1, 200)) if p[1].events != p[2].events)
         found += islice((pair for pair in hidden if not pair[1].time_control), count)
@@ -66,7 +66,7 @@ def told_of_sieges(folder: Path, count: int, *more: str) -> list[Told]:
     found = []
     for n in (1, 2):
         path = folder / f"{n}.sqlite"
-        ids = prepare(path, [pair[n] for pair in both])
+        ids = prepare(path, [(one, two)[n - 1] for _, one, two in both])
         told: Told = {}
         with serving(path, *more) as server:
             for id, (viewer, _, _) in zip(ids, both, strict=True):

@@ -7,11 +7,13 @@ import json
 import os
 import signal
 import socket
+import struct
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import fields, replace
 
 import httpx
@@ -24,17 +26,20 @@ from websockets.exceptions import ConnectionClosed, InvalidStatus
 
 from duels.core.fair import verify
 from duels.core.game import Pick
+from duels.core.match import Match
 from duels.core.record import loads
 from duels.games import load
 from duels.web import commands as say
 from duels.web.app import store_of
 from duels.web.desk import Desk
+from duels.web.forward import _ask
 from duels.web.hall import Hall
 from duels.web.keys import digest, new_key
 from duels.web.lobby import Lobby, Wish
 from duels.web.settings import Limits
+from duels.web.store import Save
 from duels.web.workers import GIVEN, SOURCES
-from tests.web.hidden import KEYS, Ear
+from tests.web.hidden import FIXED, ID, KEYS, Ear, hall_with
 from tests.web.postgres import Postgres
 from tests.web.server import FREELY, NONCE, QUICK, ROOT, Person, Seated, run
 
@@ -194,6 +199,38 @@ def test_who_takes_a_room_from_another_ends_what_that_writes(
     run(test)
 
 
+def test_a_room_that_is_put_away_while_it_is_written_comes_back_with_what_was_written() -> None:
+    async def test() -> None:
+        match = Match(load("number-wars"), 7, now=FIXED.now, id=ID, players=("a", "b"))
+        async with hall_with(FIXED, match) as (hall, room):
+            may_write, save = asyncio.Event(), hall.store.save
+
+            async def slowly(change: Save) -> None:
+                await may_write.wait()
+                await save(change)
+
+            hall.store.save = slowly  # type: ignore[method-assign]
+            moving = asyncio.create_task(Desk(hall).command(room, 0, say.Move("m", 0, "10")))
+            await asyncio.sleep(0)
+            dropping = asyncio.create_task(hall.drop())
+            await asyncio.sleep(0)
+            ear = Ear(1)
+            coming = asyncio.create_task(hall.room(ID))
+            await asyncio.sleep(0.1)
+            may_write.set()
+            assert b"true" in await moving
+            await dropping
+            assert room.gone
+            await hall.enter(await coming, ear, 0)
+            if b'"bye"' in ear.told[-1][1]:  # put away before they were there: once more
+                await hall.enter(await hall.room(ID), ear, 0)
+            assert [b'"moment":1,' in frame for _, frame, *_ in ear.told if b"update" in frame] == [
+                True
+            ]
+
+    run(test)
+
+
 def test_nothing_is_kept_of_rooms_that_do_not_exist(postgres: Postgres) -> None:
     async def test() -> None:
         with workers(postgres.url, 1) as (worker,):
@@ -263,3 +300,35 @@ def test_only_another_process_is_believed_where_somebody_comes_from(postgres: Po
             assert refused.value.response.status_code == 403
 
     run(test)
+
+
+def test_a_process_that_dies_while_it_is_asked_is_like_one_that_is_gone() -> None:
+    uvloop = pytest.importorskip("uvloop", reason="needs uvloop, which says it in its own way")
+    listening = socket.create_server(("127.0.0.1", 0))
+
+    def hang_up() -> None:
+        with suppress(OSError):
+            while True:
+                made, _ = listening.accept()
+                made.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+                made.close()
+
+    async def busy() -> None:  # so that the end is noticed before anything is sent
+        while True:
+            time.sleep(0.003)
+            await asyncio.sleep(0)
+
+    async def unsent(message: object) -> None:
+        raise AssertionError
+
+    async def test() -> None:
+        scope = {"raw_path": b"/", "query_string": b"", "method": "GET", "headers": []}
+        port, other = listening.getsockname()[1], asyncio.create_task(busy())
+        for _ in range(50):
+            with pytest.raises((OSError, EOFError)):
+                await _ask(f"127.0.0.1:{port}", scope, {}, b"", unsent)
+        other.cancel()
+
+    threading.Thread(target=hang_up, daemon=True).start()
+    uvloop.run(test())
+    listening.close()
