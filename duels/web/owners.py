@@ -52,6 +52,7 @@ class Owners:
         self._database, self._address, self._lost = database, address, lost
         self._worker = random.randrange(1, 2**31)
         self._alive: Any = None
+        self._held = True  # the lock, as far as is known
         self._keeping: asyncio.Task[None] | None = None
 
     async def open(self) -> None:
@@ -77,20 +78,26 @@ class Owners:
             raise Unavailable(f"PostgreSQL does not answer: {error}") from None
 
     async def _keep_alive(self) -> None:
-        """Others may take the rooms once the connection is gone: then nothing is ours any more."""
+        """Others may take the rooms once the connection is gone: then nothing is ours any more, and
+        nothing can become ours before the lock is held again."""
         while True:
             await asyncio.sleep(LOOK)
             try:
                 await self._alive.execute("SELECT 1", timeout=5)
             except TROUBLE:
+                self._held = False
                 await self._lost()
                 with suppress(Unavailable):
                     await self._come_alive()
+                    await self._lost()  # what was on its way meanwhile
+                    self._held = True
 
     async def owner(self, run: Callable[..., Awaitable[Any]], room: str) -> str | None:
         """The address of the process that has a room; None if it is this one, from now on, or if
         there is no such room."""
         while True:
+            if not self._held:
+                raise Unavailable("PostgreSQL was away")
             await run("execute", TAKE, room, self._worker, ALIVE)
             found = await run("fetchrow", WHOSE, room)
             if found is None or found["worker"] == self._worker:

@@ -37,11 +37,12 @@ from duels.web.hall import Hall
 from duels.web.keys import digest, new_key
 from duels.web.lobby import Lobby, Wish
 from duels.web.settings import Limits
-from duels.web.store import Save
+from duels.web.store import Save, Unavailable
 from duels.web.workers import GIVEN, SOURCES
 from tests.web.hidden import FIXED, ID, KEYS, Ear, hall_with
 from tests.web.postgres import Postgres
 from tests.web.server import FREELY, NONCE, QUICK, ROOT, Person, Seated, run
+from tests.web.test_stores import new_row
 
 TOKEN = "t" * 43
 
@@ -197,6 +198,41 @@ def test_who_takes_a_room_from_another_ends_what_that_writes(
             await hall.close()
 
     run(test)
+
+
+def test_a_process_without_its_lock_takes_no_room(
+    postgres: Postgres, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Another would take the room from it at once, and neither would know of the other."""
+    monkeypatch.setattr("duels.web.owners.LOOK", 0.01)
+    lost: list[bool] = []
+
+    async def test() -> None:
+        store = store_of(postgres.url)
+        await store.open()
+
+        async def told() -> None:
+            lost.append(True)
+
+        await store.join("127.0.0.1:1", told)
+        row = new_row()
+        await store.save(Save(row))
+        assert await store.owner(row.id) is None
+        owners = store._owners  # type: ignore[attr-defined]
+        owners._database = "postgresql://127.0.0.1:1/nothing"
+        await owners._alive.close()
+        while not lost:
+            await asyncio.sleep(0.01)
+        with pytest.raises(Unavailable):
+            await store.owner(row.id)
+        owners._database = postgres.url
+        while not owners._held:
+            await asyncio.sleep(0.01)
+        assert await store.owner(row.id) is None
+        await store.close()
+
+    run(test)
+    assert len(lost) > 1
 
 
 def test_a_room_that_is_put_away_while_it_is_written_comes_back_with_what_was_written() -> None:
