@@ -18,7 +18,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from tests.web.crashing import through
+from tests.web.crashing import Crowd, through
 from tests.web.postgres import Postgres
 from tests.web.server import Process
 from tests.web.test_stores import workers_of
@@ -50,19 +50,22 @@ def main() -> None:
             if cluster is not None:  # a new worker takes a moment to be there
                 await asyncio.sleep(random.uniform(0.5, 2.5))
 
-        began = time.monotonic()
-        crowd, moves = asyncio.run(through(server.url, disturb, args.times, args.pairs))
-        took = time.monotonic() - began
-        matches = len(crowd.played)
-        over = sum(match.over for match in crowd.played)
-        print(
-            f"{args.times} times disturbed in {took:.0f} s: {matches} matches, {over} over, "
-            f"{moves} moves acknowledged, all kept once; {crowd.reconnected} reconnections, "
-            f"{crowd.resent} moves sent again, {crowd.refused} refused for a while"
-        )
-        server.stop()
-    if cluster:
-        cluster.remove()
+        try:
+            began = time.monotonic()
+            crowd = Crowd(server.url)
+            moves = asyncio.run(through(crowd, disturb, args.times, args.pairs))
+            took = time.monotonic() - began
+        finally:
+            server.stop()
+            if cluster:
+                cluster.remove()
+    matches = len(crowd.played)
+    over = sum(match.over for match in crowd.played)
+    print(
+        f"{args.times} times disturbed in {took:.0f} s: {matches} matches, {over} over, "
+        f"{moves} moves acknowledged, all kept once; {crowd.reconnected} reconnections, "
+        f"{crowd.resent} moves sent again, {crowd.refused} refused for a while"
+    )
 
 
 if __name__ == "__main__":

@@ -13,7 +13,7 @@ from typing import Any
 
 from starlette.types import ASGIApp, Receive, Scope, Send
 from websockets.asyncio.client import ClientConnection, connect
-from websockets.exceptions import ConnectionClosed, WebSocketException
+from websockets.exceptions import ConnectionClosed, InvalidStatus, WebSocketException
 
 from duels.web.answers import refusal
 from duels.web.frames import bye
@@ -61,8 +61,7 @@ class Forward:
 
     async def _socket(self, id: str, scope: Scope, receive: Receive, send: Send) -> None:
         if not origin_fits(scope, self.hall.settings):
-            await receive()
-            await send({"type": "websocket.close", "code": FOR_GOOD})
+            await _refuse(receive, send)
             return
         other: ClientConnection | None = None
         try:
@@ -71,12 +70,18 @@ class Forward:
                 if owner is None:
                     await self.app(scope, receive, send)
                     return
-                with suppress(OSError, WebSocketException, TimeoutError):
+                try:
                     other = await connect(
                         f"ws://{owner}/ws/{id}", additional_headers=self._headers(scope),
                         compression=None, ping_interval=None, open_timeout=5, max_queue=8,
                     )  # fmt: skip
                     break
+                except InvalidStatus as error:
+                    if error.response.status_code == 403:  # too many connections
+                        await _refuse(receive, send)
+                        return
+                except (OSError, WebSocketException, TimeoutError):
+                    pass
                 await asyncio.sleep(PAUSE)
         except Unavailable:
             pass
@@ -131,6 +136,12 @@ def _again(body: bytes) -> Receive:
     return receive
 
 
+async def _refuse(receive: Receive, send: Send) -> None:
+    """Answered as 403."""
+    await receive()
+    await send({"type": "websocket.close", "code": FOR_GOOD})
+
+
 async def _upward(receive: Receive, other: ClientConnection) -> None:
     with suppress(ConnectionClosed):
         while (message := await receive())["type"] != "websocket.disconnect":
@@ -166,7 +177,10 @@ async def _ask(owner: str, scope: Scope, more: dict[str, str], body: bytes, send
         lines += [f"{k.decode()}: {v.decode('latin-1')}" for k, v in scope["headers"] if k in kept]
         lines += [f"{name}: {value}" for name, value in more.items()]
         lines += [f"content-length: {len(body)}", "connection: close", "", ""]
-        writer.write("\r\n".join(lines).encode("latin-1") + body)
+        try:
+            writer.write("\r\n".join(lines).encode("latin-1") + body)
+        except RuntimeError as error:  # what uvloop says of a connection that is gone already
+            raise ConnectionResetError(str(error)) from None
         await writer.drain()
         head = (await asyncio.wait_for(reader.readuntil(b"\r\n\r\n"), 120)).split(b"\r\n")
         status = int(head[0].split()[1])

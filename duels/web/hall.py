@@ -80,11 +80,16 @@ class Hall:
         await self.store.close()
 
     async def drop(self) -> None:
-        """Other processes may have taken what was ours: everybody comes back and asks again."""
-        for room in list(self.rooms.values()):
-            for client in list(room.clients):
-                client.dismiss(frames.bye("The match has moved.", 0.5), 1012)
-            self._put_away(room)
+        """Other processes may have taken what was ours: everybody comes back and asks again, once
+        what is being written is written or refused."""
+
+        async def dismiss(room: Room) -> None:
+            async with room.lock:
+                for client in list(room.clients):
+                    client.dismiss(frames.bye("The match has moved.", 0.5), 1012)
+                self._put_away(room)
+
+        await asyncio.gather(*map(dismiss, list(self.rooms.values())))
 
     # Rooms in memory.
 
@@ -153,6 +158,9 @@ class Hall:
         A DuelsError of `act` is passed on and changes nothing. To be called under the lock.
         """
         for last in (False, True):
+            known = room.answers.get(f"{seat} {id}") if last else None
+            if known is not None:  # it was done already, by whoever had the room before
+                return known or frames.granted(id or "")
             before, moment = _shown(room), room.row.moment
             more = act() or {}
             answer = frames.granted(id or "", **more)
@@ -174,6 +182,8 @@ class Hall:
     async def _forget(self, room: Room) -> None:
         """Nobody knows what is on disk: go back to that, and tell what is new there."""
         try:
+            if await self.store.owner(room.row.id) is not None:
+                raise Unavailable("the match has moved")
             await self._reload(room)
             self._tell(room, ("", [], None), room.row.moment)
             self._go_on(room)

@@ -21,15 +21,22 @@ PATIENCE = 30.0  # seconds for a statement
 LOOK = 0.5  # seconds between two looks whether the lock is still held
 TROUBLE = (asyncpg.PostgresError, asyncpg.InterfaceError, OSError, asyncio.TimeoutError)
 
+# Who takes a room from another raises its version, and waits for what is being written of it: what
+# the other has not written by then it never will.
 TAKE = """
-INSERT INTO owners (room, worker) VALUES ($1, $2) ON CONFLICT (room) DO UPDATE SET worker = $2
-WHERE owners.worker <> $2 AND NOT EXISTS (
-    SELECT 1 FROM pg_locks WHERE locktype = 'advisory' AND classid = $3 AND granted
-    AND objid = owners.worker AND database = (
-        SELECT oid FROM pg_database WHERE datname = current_database()))
+WITH first AS (
+    INSERT INTO owners (room, worker) SELECT id, $2 FROM rooms WHERE id = $1
+    ON CONFLICT DO NOTHING),
+moved AS (
+    UPDATE owners SET worker = $2 WHERE room = $1 AND worker <> $2 AND NOT EXISTS (
+        SELECT 1 FROM pg_locks WHERE locktype = 'advisory' AND classid = $3 AND granted
+        AND objid = owners.worker AND database = (
+            SELECT oid FROM pg_database WHERE datname = current_database()))
+    RETURNING room)
+UPDATE rooms SET version = version + 1 WHERE id IN (SELECT room FROM moved)
 """
 WHOSE = """
-SELECT workers.id, workers.address FROM owners JOIN workers ON workers.id = owners.worker
+SELECT owners.worker, workers.address FROM owners LEFT JOIN workers ON workers.id = owners.worker
 WHERE owners.room = $1
 """
 OWNERS = (
@@ -45,6 +52,7 @@ class Owners:
         self._database, self._address, self._lost = database, address, lost
         self._worker = random.randrange(1, 2**31)
         self._alive: Any = None
+        self._held = True  # the lock, as far as is known
         self._keeping: asyncio.Task[None] | None = None
 
     async def open(self) -> None:
@@ -70,21 +78,30 @@ class Owners:
             raise Unavailable(f"PostgreSQL does not answer: {error}") from None
 
     async def _keep_alive(self) -> None:
-        """Others may take the rooms once the connection is gone: then nothing is ours any more."""
+        """Others may take the rooms once the connection is gone: then nothing is ours any more, and
+        nothing can become ours before the lock is held again."""
         while True:
             await asyncio.sleep(LOOK)
             try:
                 await self._alive.execute("SELECT 1", timeout=5)
             except TROUBLE:
+                self._held = False
                 await self._lost()
                 with suppress(Unavailable):
                     await self._come_alive()
+                    await self._lost()  # what was on its way meanwhile
+                    self._held = True
 
     async def owner(self, run: Callable[..., Awaitable[Any]], room: str) -> str | None:
-        """The address of the process that has a room; None if it is this one, from now on."""
+        """The address of the process that has a room; None if it is this one, from now on, or if
+        there is no such room."""
         while True:
+            if not self._held:
+                raise Unavailable("PostgreSQL was away")
             await run("execute", TAKE, room, self._worker, ALIVE)
             found = await run("fetchrow", WHOSE, room)
-            if found is not None:
-                return None if found["id"] == self._worker else str(found["address"])
+            if found is None or found["worker"] == self._worker:
+                return None
+            if found["address"] is not None:
+                return str(found["address"])
             await asyncio.sleep(0.05)  # taken by one that has not said where it is

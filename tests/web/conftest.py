@@ -10,7 +10,8 @@ import pytest
 
 from tests.web.postgres import Postgres, programs
 
-collect_ignore = ["server.py", "crashing.py", "postgres.py"]  # helpers, which need the extra
+# Helpers, which need the extra.
+collect_ignore = ["server.py", "crashing.py", "postgres.py", "hidden.py", "raw.py", "fixed.py"]
 
 
 @pytest.fixture(scope="session")

@@ -57,6 +57,7 @@ class Crowd:
                 if found.status_code in (200, 201):
                     return found
                 assert found.status_code == 503, found.text
+                self.refused += 1
             except GONE:
                 pass
             await asyncio.sleep(0.05)
@@ -77,14 +78,16 @@ class Crowd:
         """Choose until the match is over, and come back whenever the connection is gone."""
         wished: dict[str, Any] | None = None  # sent and not answered
         moment, first = 0, True
-        while not match.over:
+        while not match.over or wished is not None:  # the other may see the end first
             self.reconnected += not first
             first = False
             try:
                 socket = await connect(f"{self.ws}/ws/{match.id}", compression=None, open_timeout=5)
                 seated = Seated(socket, match.keys[seat])
                 await seated.hello(0)
-                await seated.wish("nonce", f"nonce{seat}", nonce=NONCE)
+                while not (await seated.wish("nonce", f"nonce{seat}", nonce=NONCE))["ok"]:
+                    self.refused += 1
+                    await asyncio.sleep(0.05)
                 while True:
                     if wished is None:
                         match.over = not await self.choosing(seated)
@@ -93,9 +96,8 @@ class Crowd:
                             return
                         moment = seated.moment
                         move = self.randomness.choice(seated.view["options"])
-                        wished = {
-                            "type": "move", "id": f"m{moment}", "at": moment, "move": move,
-                        }  # fmt: skip
+                        id = f"{moment} {len(match.acknowledged[seat])}"  # new for each wish
+                        wished = {"type": "move", "id": id, "at": moment, "move": move}
                     else:
                         self.resent += 1
                     await seated.send(**wished)
@@ -120,6 +122,11 @@ class Crowd:
             with suppress(TimeoutError):
                 await asyncio.wait_for(seated.receive(), 0.5)
         return seated.view is None or seated.view["result"] is None
+
+    @property
+    def moves(self) -> int:
+        """Acknowledged so far."""
+        return sum(len(told) for match in self.played for told in match.acknowledged)
 
     async def check(self) -> int:
         """Compare what was acknowledged with what is kept; how many moves that was."""
@@ -149,18 +156,25 @@ class Crowd:
 
 
 async def through(
-    url: str, disturb: Callable[[int], Awaitable[None]], times: int, pairs: int = 8, seed: int = 0
-) -> tuple[Crowd, int]:
-    """Play while the server is disturbed so many times; the crowd, and moves acknowledged."""
-    crowd = Crowd(url, seed)
+    crowd: Crowd, disturb: Callable[[int], Awaitable[None]], times: int, pairs: int = 8
+) -> int:
+    """Play while the server is disturbed so many times; how many moves were acknowledged."""
     tasks = [asyncio.create_task(crowd.pair(number)) for number in range(pairs)]
-    for n in range(times):
-        await asyncio.sleep(crowd.randomness.uniform(0.05, 0.5))
-        await disturb(n)
+
+    async def disturbed() -> None:
+        for n in range(times):
+            await asyncio.sleep(crowd.randomness.uniform(0.05, 0.5))
+            await disturb(n)
+        await asyncio.sleep(0.5)
+
+    work = asyncio.create_task(disturbed())
+    try:
+        await asyncio.wait([work, *tasks], return_when=asyncio.FIRST_COMPLETED)
         for task in tasks:
             if task.done():
                 task.result()  # a player found something wrong
-    await asyncio.sleep(0.5)
-    crowd.stopping = True
+        work.result()
+    finally:
+        crowd.stopping = True
     await asyncio.wait_for(asyncio.gather(*tasks), 120)
-    return crowd, await crowd.check()
+    return await crowd.check()

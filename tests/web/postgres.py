@@ -24,19 +24,21 @@ def programs() -> Path | None:
 class Postgres:
     """A cluster that is made, started, restarted and thrown away."""
 
-    def __init__(self) -> None:
+    def __init__(self, inside: str | None = None) -> None:
+        """In a folder of its own, which is made inside the one that is given."""
         bin_folder = programs()
         assert bin_folder is not None
         self.bin = bin_folder
         # Not in pytest's folder, which is closed to the user that PostgreSQL runs as.
-        self.folder = Path(tempfile.mkdtemp(prefix="duels-postgres-"))
+        self.folder = Path(tempfile.mkdtemp(prefix="duels-postgres-", dir=inside))
         with socket.create_server(("127.0.0.1", 0)) as free:
             self.port = free.getsockname()[1]
         if os.getuid() == 0:  # it refuses to run as root
             shutil.chown(self.folder, "postgres", "postgres")
         self._run("initdb", "-D", str(self.folder), "-U", "duels", "-A", "trust", "-N")
         self.start()
-        self._run("createdb", "-h", "127.0.0.1", "-p", str(self.port), "-U", "duels", "duels")
+        self._reach = ("-h", "127.0.0.1", "-p", str(self.port), "-U", "duels")
+        self._run("createdb", *self._reach, "duels")
         self.url = f"postgresql://duels@127.0.0.1:{self.port}/duels"
 
     def _run(self, program: str, *words: str) -> None:
@@ -52,6 +54,10 @@ class Postgres:
 
     def stop(self, mode: str = "fast") -> None:
         self._run("pg_ctl", "-D", str(self.folder), "-w", "-m", mode, "stop")
+
+    def check(self) -> None:
+        """Fail if a table or an index is not as it should be."""
+        self._run("pg_amcheck", *self._reach, "--install-missing", "--heapallindexed", "duels")
 
     def remove(self) -> None:
         self.stop("immediate")

@@ -190,12 +190,16 @@ async def play_out(seated: Seated, pick: Callable[[list[str]], str]) -> None:
 class Process:
     """A server in a process of its own, to be killed."""
 
-    def __init__(self, database: str, *more: str, port: int = 0, path: str = "") -> None:
+    def __init__(
+        self, database: str, *more: str, port: int = 0, path: str = "",
+        program: tuple[str, ...] = ("duels", "serve"), log: Path | None = None,
+    ) -> None:  # fmt: skip
         """With `path`, what is installed there is found too."""
-        command = [sys.executable, "-m", "duels", "serve", "--port", str(port)]
+        command = [sys.executable, "-m", *program, "--port", str(port)]
         self.process = subprocess.Popen(
             [*command, "--database", database, "--no-limits", *more],
-            stdout=subprocess.PIPE, text=True, cwd=ROOT,
+            stdout=subprocess.PIPE, stderr=None if log is None else log.open("w"), text=True,
+            cwd=ROOT,
             env={**os.environ, "PYTHONPATH": f"{ROOT}{os.pathsep}{path}", "PYTHONUNBUFFERED": "1"},
         )  # fmt: skip
         assert self.process.stdout is not None

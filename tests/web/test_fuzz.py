@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import json
+import threading
+import time
+from collections import Counter
 from dataclasses import replace
 from typing import Any
 
@@ -11,7 +14,8 @@ import pytest
 
 pytest.importorskip("starlette", reason="needs the extra: pip install 'duels[web]'")
 
-from hypothesis import HealthCheck, settings
+import uvicorn
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import (
     RuleBasedStateMachine,
@@ -28,11 +32,12 @@ from duels.web import commands as say
 from duels.web.app import make_app
 from duels.web.desk import Desk
 from duels.web.hall import Hall
-from duels.web.keys import digest
+from duels.web.keys import digest, new_key
 from duels.web.lobby import Lobby, Wish
 from duels.web.openapi import document
 from duels.web.sockets import Sockets
 from duels.web.sqlite import SqliteStore
+from duels.web.visitor import Visitor
 from tests.web.server import NONCE, QUICK
 
 KEYS = ("K" * 43, "L" * 43, "M" * 43)
@@ -59,58 +64,91 @@ class Loop:
         self.loop.close()
 
 
+class Fresh:
+    """Matches to ask for, made through the API itself: waiting, played, over."""
+
+    def __init__(self, url: str) -> None:
+        self.url = url
+        self.played, self.over = (self.against_a_computer(end) for end in (False, True))
+
+    def against_a_computer(self, end: bool) -> str:
+        visitor = Visitor(self.url, KEYS[0])
+        match = visitor.create("number-clash", seat=1, opponent="random")
+        table = visitor.sit(match["id"])
+        while (view := table.choosing()) is not None:
+            assert table.wish("move", at=view["moment"], move=view["options"][0])["ok"]
+            if not end:
+                break
+        table.close()
+        return str(match["id"])
+
+    def id(self, kind: str, key: str | None) -> str:
+        if kind in ("mine", "waiting"):  # one's own, or one with a free seat
+            maker = key if key is not None and kind == "mine" else new_key()
+            return str(Visitor(self.url, maker).create("digit-duel")["id"])
+        return self.over if kind == "over" else self.played
+
+
 @pytest.mark.slow
 def test_the_http_api_answers_as_its_description_says_whatever_is_sent() -> None:
-    """schemathesis makes requests from the description, right ones and wrong ones."""
+    """schemathesis makes requests from the description, right ones and wrong ones; some of them are
+    about matches that there are, so that everything is also granted at least once."""
     schemathesis = pytest.importorskip("schemathesis", reason="needs schemathesis")
-    import threading
-    import time
-
-    import httpx
-    import uvicorn
+    from schemathesis.checks import CHECKS
 
     hall = Hall(QUICK, SqliteStore(":memory:"))
-    server = uvicorn.Server(uvicorn.Config(make_app(hall), port=0, log_level="error", ws="none"))
+    config = uvicorn.Config(make_app(hall), port=0, log_level="error", ws="websockets-sansio")
+    server = uvicorn.Server(config)
     thread = threading.Thread(target=server.run, daemon=True)
     thread.start()
     while not server.started:
         time.sleep(0.02)
     base = f"http://127.0.0.1:{server.servers[0].sockets[0].getsockname()[1]}"
-    headers = {"Authorization": f"Bearer {KEYS[0]}"}
-    made = httpx.post(f"{base}/api/matches", headers=headers, json={"game": "digit-duel"}).json()
     schema = schemathesis.openapi.from_dict(document())
     schema.config.update(base_url=base)
-    seen: dict[int, int] = {}
+    checks = CHECKS.get_by_names(
+        [
+            "not_a_server_error", "status_code_conformance", "content_type_conformance",
+            "response_schema_conformance",
+        ]
+    )  # fmt: skip
+    fresh = Fresh(base)
+    granted: dict[tuple[str, str], int] = {}
+    refused: Counter[int] = Counter()
+
+    def answered(case: Any, key: str | None, kind: str, game: str) -> None:
+        if kind != "any":
+            for name in case.path_parameters or ():
+                case.path_parameters[name] = game if name == "slug" else fresh.id(kind, key)
+            if case.method == "POST" and isinstance(case.body, dict):
+                usual = {"game": game, "options": {}, "opponent": "friend", "seat": 1}
+                case.body = {**case.body, **usual}
+        given = {} if key is None else {"Authorization": f"Bearer {key}"}
+        found = case.call(base_url=base, headers=given)
+        case.validate_response(found, checks=checks)
+        at = case.method, case.operation.path
+        granted.setdefault(at, 0)
+        if found.status_code < 400:
+            granted[at] += 1
+        else:
+            refused[found.status_code] += 1
+            assert json.loads(found.text)["reason"]
 
     for operation in schema.get_all_operations():
-        strategy = operation.ok().as_strategy()
-
-        def answered(case: Any, key: str | None, real: bool) -> None:
-            if real and case.path_parameters:
-                case.path_parameters = {
-                    name: made["id"] if name == "id" else "digit-duel"
-                    for name in case.path_parameters
-                }
-            given = {} if key is None else {"Authorization": f"Bearer {key}"}
-            found = case.call(base_url=base, headers=given)
-            seen[found.status_code] = seen.get(found.status_code, 0) + 1
-            assert found.status_code < 500, (case.method, case.path, found.text)
-            if found.status_code >= 400:
-                assert json.loads(found.text)["reason"]
-            else:
-                expected = document()["paths"][case.operation.path][case.method.lower()]
-                assert str(found.status_code) in expected["responses"]
-
-        from hypothesis import given
-
-        key = st.sampled_from([*KEYS, None])
+        drawn = given(
+            case=operation.ok().as_strategy(), key=st.sampled_from([*KEYS, None]),
+            kind=st.sampled_from(["any", "mine", "waiting", "playing", "over"]),
+            game=st.sampled_from(GAMES),
+        )  # fmt: skip
         settings(
             max_examples=60, deadline=None, suppress_health_check=list(HealthCheck), database=None
-        )(given(case=strategy, key=key, real=st.booleans())(answered))()  # fmt: skip
+        )(drawn(answered))()  # fmt: skip
     server.should_exit = True
     thread.join()
-    assert seen.get(200), seen
-    assert seen.get(400) or seen.get(404), seen
+    described = {(m.upper(), path) for path, ops in document()["paths"].items() for m in ops}
+    assert granted.keys() == described
+    assert all(granted.values()), granted
+    assert refused.keys() >= {400, 401, 404, 409}, refused
 
 
 class Protocol(RuleBasedStateMachine):

@@ -53,6 +53,28 @@ def test_a_move_that_is_sent_again_is_answered_as_the_first_time_and_counts_once
     run(test)
 
 
+def test_a_move_that_another_process_wrote_meanwhile_is_answered_as_there(tmp_path: Path) -> None:
+    """A process that has just been killed may have written it after the room was read here."""
+
+    async def test() -> None:
+        settings = replace(QUICK, database=str(tmp_path / "duels.sqlite"))
+        async with served(settings) as server, served(settings) as other:
+            one, two, id = await seated(server, "number-wars")
+            there = await Person(other.http, other.ws, one.key or "").sit(id, nonce=False)
+            watching = await other.person().sit(id, nonce=False)
+            first = await one.wish("move", "again", at=0, move="10")
+            assert first["ok"]
+            assert await there.wish("move", "again", at=0, move="10") == first
+            assert (await watching.until("update", moment=1))["events"]
+            assert (await two.wish("move", "mine", at=1, move="3"))["ok"]
+            assert not (await there.wish("move", "late", at=1, move="9"))["ok"]
+            kept = await server.hall.store.load(id)
+            assert kept is not None
+            assert len(kept.entries) == 2
+
+    run(test)
+
+
 def test_a_refusal_is_repeated_too() -> None:
     async def test() -> None:
         async with served() as server:

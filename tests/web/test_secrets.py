@@ -1,9 +1,9 @@
-"""No byte that anybody is sent depends on what they may not know."""
+"""No byte that anybody is sent depends on what they may not know; and leaks that are planted are
+found, so that the comparison can be believed."""
 
 from __future__ import annotations
 
-import logging
-from dataclasses import replace
+from collections.abc import Callable
 from random import Random
 from typing import Any
 
@@ -11,135 +11,51 @@ import pytest
 
 pytest.importorskip("starlette", reason="needs the extra: pip install 'duels[web]'")
 
-import httpx
-
-from duels.core.game import AnyGame, Decide
+from duels.core import record
+from duels.core.errors import IllegalMove
+from duels.core.game import AnyGame
 from duels.core.match import Match
 from duels.games import load
+from duels.web import api, frames, pages
 from duels.web import commands as say
-from duels.web.app import make_app
 from duels.web.desk import Desk
-from duels.web.hall import Hall
+from duels.web.hall import Hall, log
 from duels.web.keys import digest
+from duels.web.picture import picture
 from duels.web.room import Room
-from duels.web.sqlite import SqliteStore
-from duels.web.store import HUMAN, PLAYING, Kept, Row, Seat
-from tests.core.test_courses import VIEWERS, course, step, twin
+from tests.core.test_courses import VIEWERS
 from tests.variants import VARIANTS, name
-from tests.web.server import NONCE, QUICK, run
+from tests.web.hidden import (
+    FIXED,
+    ID,
+    KEYS,
+    SECRET,
+    Ear,
+    all_that_is_told,
+    differing,
+    hall_with,
+    pairs,
+    sealed,
+    told_of_a_pick,
+)
+from tests.web.server import run
 
-NOW = 1.7e9
-ID = "A" * 22
-KEYS = ("K" * 43, "L" * 43)
-FIXED = replace(QUICK, now=lambda: NOW, secret=lambda: 2**255 + 1, room_id=lambda: ID)
-
-
-class Ear:
-    """A client that keeps all it is told."""
-
-    def __init__(self, seat: int | None) -> None:
-        self.seat, self.known, self.told = seat, 0, list[bytes]()
-        self.digest = None if seat is None else digest(KEYS[seat])
-
-    def send(self, frame: bytes) -> None:
-        self.told.append(frame)
-
-    def dismiss(self, frame: bytes, code: int) -> None:
-        self.told.append(frame)
-
-
-def room_with(hall: Hall, match: Match) -> Room:
-    seats: list[Seat | None] = [
-        Seat(HUMAN, f"Player {n + 1}", str(n), digest(KEYS[n])) for n in (0, 1)
-    ]
-    row = Row(ID, match.game.slug, {}, NOW, str(FIXED.secret()), seats, nonces=[NONCE, NONCE])
-    row.begun = NOW
-    room = Room(hall.settings, Kept(row, [], {}), load)
-    room.begin(match)
-    assert row.state == PLAYING
-    return room
-
-
-async def all_that_is_told(
-    match: Match, viewer: int | None, caplog: pytest.LogCaptureFixture
-) -> list[Any]:
-    """Frames, answers, pages and records of a viewer, with what the server writes in its log."""
-    caplog.clear()
-    settings = replace(FIXED, now=lambda: match.clock() or 0.0)
-    hall = Hall(settings, SqliteStore(":memory:"))
-    await hall.store.open()
-    try:
-        room = room_with(hall, match)
-        await hall.store.save(room.change())
-        room.saved()
-        hall.rooms[ID] = room
-        ear = Ear(viewer)
-        found: list[Any] = []
-        for since in (0, len(match.events) // 2):
-            await hall.enter(room, ear, since)
-        desk = Desk(hall)
-        moment = len(match.events)
-        for wish in (
-            say.Move("a", moment, "nonsense"), say.Move("b", moment, None, "attack 9 9 9"),
-            say.Move("c", moment + 1, "1"), say.Accept("d", moment), say.Claim("e"),
-            say.Nonce("f", NONCE), say.Rematch("g"), say.React("h", "👏"), say.Ping("i"),
-        ):  # fmt: skip
-            found.append(await desk.command(room, viewer, wish))
-        headers = {} if viewer is None else {"Authorization": f"Bearer {KEYS[viewer]}"}
-        transport = httpx.ASGITransport(make_app(hall))
-        async with httpx.AsyncClient(transport=transport, base_url="http://x") as http:
-            for path in (
-                f"/api/matches/{ID}", f"/api/matches/{ID}/record", f"/api/matches/{ID}/replay",
-                f"/api/matches/{ID}/fair", f"/api/matches/{ID}/analysis", "/api/matches",
-                f"/match/{ID}", f"/match/{ID}/picture.png", "/api/me/history",
-            ):  # fmt: skip
-                answer = await http.get(path, headers=headers)
-                found.append((answer.status_code, answer.headers.multi_items(), answer.content))
-        found.append([entry.getMessage() for entry in caplog.records])
-        hall.leave(room, ear)
-        return [*found, *ear.told]
-    finally:
-        await hall.close()
+SIEGE, CLASH = load("cipher-siege"), load("number-clash")
+RECORD = "/api/matches/{}/record"
 
 
 @pytest.mark.parametrize("game", [game for game in VARIANTS if game.private], ids=name)
-def test_hidden_cards_change_no_byte_of_what_the_others_are_sent(
-    game: AnyGame, caplog: pytest.LogCaptureFixture
-) -> None:
-    caplog.set_level(logging.INFO, logger="duels")
-
+def test_hidden_cards_change_no_byte_of_what_the_others_are_sent(game: AnyGame) -> None:
     async def test() -> None:
         differed = 0
-        for seed in range(1, 40):
-            match, clock, randomness = course(game, seed)
-            for _ in range(randomness.randrange(seed)):
-                clock.tick()
-                step(match, randomness)
-                if match.result is not None:
-                    break
-            if match.result is not None or match.late_players():
-                continue  # now everybody may know, or is about to
-            for viewer in VIEWERS:
-                other = twin(match, viewer, randomness)
-                if other is None:
-                    continue
-                other.restore(match.pending())
-                other.offer = match.offer
-                other.clock = clock
-                match.players = other.players
-                differed += other.events != match.events
-                told = await all_that_is_told(match, viewer, caplog)
-                again = await all_that_is_told(other, viewer, caplog)
-                assert again == told
+        for viewer, match, other in pairs(game, range(1, 40)):
+            differed += other.events != match.events
+            told = await all_that_is_told(match, viewer)
+            assert not differing(told, await all_that_is_told(other, viewer))
         alike = getattr(game, "values", 2) == 1
         assert alike or differed, "nothing was hidden, so nothing was shown"
 
     run(test)
-
-
-def sealed(game: AnyGame) -> bool:
-    turn = Match(game, 7).turn
-    return isinstance(turn, Decide) and len(turn.options) == 2
 
 
 @pytest.mark.parametrize("game", [game for game in VARIANTS if sealed(game)], ids=name)
@@ -147,33 +63,170 @@ def sealed(game: AnyGame) -> bool:
 def test_a_sealed_pick_changes_no_byte_and_no_order_before_it_is_revealed(
     game: AnyGame, picker: int
 ) -> None:
-    async def told_of(pick: str, later: bool) -> list[bytes]:
-        hall = Hall(FIXED, SqliteStore(":memory:"))
-        await hall.store.open()
+    async def test() -> None:
+        first, *others = Match(game, 7).view(picker).options
+        told = await told_of_a_pick(game, picker, first)
+        for pick in others:
+            assert not differing(told, await told_of_a_pick(game, picker, pick))
+
+    run(test)
+
+
+# Leaks to be found: each takes what it spoils, and a secret: a card of a hand, or a sealed pick.
+
+Secret = Callable[[Match, Any], int]
+Plant = Callable[[pytest.MonkeyPatch, Secret], None]
+
+
+def card(match: Match, viewer: int | None) -> int:
+    """A card that a viewer may not know."""
+    hand = match.state.hands[1 if viewer == 0 else 0]
+    return sum(hand) if hand else 0
+
+
+def pick(match: Match, viewer: object) -> int:
+    return sum(int(made[0]) for made in match.pending()["picks"].values())
+
+
+def spoilt_update(change: Callable[[bytes, int], bytes]) -> Plant:
+    def plant(patch: pytest.MonkeyPatch, secret: Secret) -> None:
+        usual = frames.update
+
+        def update(room: Room, viewer: int | None, since: int) -> bytes:
+            return change(usual(room, viewer, since), secret(room.playing(), viewer))
+
+        patch.setattr(frames, "update", update)
+
+    return plant
+
+
+def an_error_with_one_bit(patch: pytest.MonkeyPatch, secret: Secret) -> None:
+    usual = Room.submit
+
+    def submit(self: Room, seat: int, at: int, move: str | None, *more: Any) -> None:
         try:
-            match = Match(game, 7, now=FIXED.now, id=ID, players=("a", "b"))
-            room = room_with(hall, match)
-            hall.rooms[ID] = room
-            ears = [Ear(1 - picker), Ear(None)]
-            for ear in ears:
-                await hall.enter(room, ear, 0)
-            answer = await Desk(hall).command(room, picker, say.Move("x", 0, pick))
-            assert b'"ok":true' in answer
-            late = [Ear(1 - picker), Ear(None)]
-            for ear in late if later else []:
-                await hall.enter(room, ear, 0)
-            kept = await hall.store.load(ID)
-            assert kept is not None
-            assert kept.row.pending is not None, "it is on disk before it is answered"
-            return [answer, *(frame for ear in [*ears, *late] for frame in ear.told)]
-        finally:
-            await hall.close()
+            usual(self, seat, at, move, *more)
+        except IllegalMove as error:
+            odd = secret(self.playing(), seat) % 2
+            raise IllegalMove(f"{error}{'.' * odd}") from None
+
+    patch.setattr(Room, "submit", submit)
+
+
+def a_line_of_the_log(patch: pytest.MonkeyPatch, secret: Secret) -> None:
+    usual = Hall.enter
+
+    async def enter(self: Hall, room: Room, client: Any, since: int) -> None:
+        await usual(self, room, client, since)
+        log.info("somebody came to %s", secret(room.playing(), client.seat))
+
+    patch.setattr(Hall, "enter", enter)
+
+
+def a_record_for_somebody_else(patch: pytest.MonkeyPatch, secret: Secret) -> None:
+    def redacted(match: Match, viewer: int | None, published: str) -> Any:
+        found = record.redacted(match, 1 if viewer == 0 else 0, published)
+        return {**found, "viewer": 0, "checksum": ""}
+
+    patch.setattr(api, "redacted", redacted)
+
+
+def a_header_of_an_answer(patch: pytest.MonkeyPatch, secret: Secret) -> None:
+    usual = api.Api.record
+
+    async def answered(self: api.Api, request: Any) -> Any:
+        found = await usual(self, request)
+        room = self.hall.rooms[ID]
+        found.headers["ETag"] = str(hash(str(room.playing().events) + str(room.row.pending)))
+        return found
+
+    patch.setattr(api.Api, "record", answered)
+
+
+def a_pixel_of_a_picture(patch: pytest.MonkeyPatch, secret: Secret) -> None:
+    usual = picture
+    patch.setattr(
+        pages,
+        "picture",
+        lambda title, row: usual(title, row) + str(row.pending or row.header).encode(),
+    )
+
+
+def a_frame_too_many(patch: pytest.MonkeyPatch, secret: Secret) -> None:
+    usual = Hall.show_presence
+
+    def show(self: Hall, room: Room) -> None:
+        for _ in range(1 + secret(room.playing(), None) % 2):
+            usual(self, room)
+
+    patch.setattr(Hall, "show_presence", show)
+
+
+def the_order_of_who_is_told(patch: pytest.MonkeyPatch, secret: Secret) -> None:
+    usual = Hall._tell
+
+    def tell(self: Hall, room: Room, *more: Any) -> None:
+        clients = room.clients
+        order = sorted(clients, key=lambda client: str(client.seat))
+        room.clients = order[:: 1 if secret(room.playing(), None) % 2 else -1]  # type: ignore[assignment]
+        usual(self, room, *more)
+        room.clients = clients
+
+    patch.setattr(Hall, "_tell", tell)
+
+
+LATER = {"late 1", "late None"}
+PLANTS: dict[str, tuple[Plant, set[str], set[str]]] = {
+    "a number in a frame": (
+        spoilt_update(lambda frame, n: frame[:-1] + b',"x":%d}' % n),
+        {"frames"}, {"frames", *LATER},
+    ),
+    "the length of a frame": (
+        spoilt_update(lambda frame, n: frame + b" " * n), {"frames"}, {"frames", *LATER},
+    ),
+    "a frame too many": (a_frame_too_many, {"frames"}, LATER),
+    "an error": (an_error_with_one_bit, {"answers"}, {"wrong 1"}),
+    "the log": (a_line_of_the_log, {"log"}, set()),
+    "an answer": (a_record_for_somebody_else, {RECORD}, set()),
+    "a header": (a_header_of_an_answer, {RECORD}, {f"{RECORD} 1", f"{RECORD} None"}),
+    "a picture": (
+        a_pixel_of_a_picture, {"/match/{}/picture.png"},
+        {"/match/{}/picture.png 1", "/match/{}/picture.png None"},
+    ),
+    "the order": (the_order_of_who_is_told, set(), {"frames"}),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("viewer", [1, None])
+@pytest.mark.parametrize("leak", [leak for leak in PLANTS if PLANTS[leak][1]])
+def test_a_leak_of_hidden_cards_that_is_planted_is_found(
+    leak: str, viewer: int | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    plant, where, _ = PLANTS[leak]
+    if leak == "an error" and viewer is None:
+        where = set()  # a spectator is refused before anything is looked at
+    plant(monkeypatch, card)
 
     async def test() -> None:
-        options = Match(game, 7).view(picker).options
-        told = [await told_of(pick, later) for pick in options for later in (False, True)]
-        assert all(one == told[0] for one in told[::2])
-        assert all(one == told[1] for one in told[1::2])
+        found: set[str] = set()
+        for _, match, other in pairs(SIEGE, range(1, 16), [viewer]):
+            told = await all_that_is_told(match, viewer)
+            found |= differing(told, await all_that_is_told(other, viewer))
+        assert found == where
+
+    run(test)
+
+
+@pytest.mark.parametrize("leak", [leak for leak in PLANTS if PLANTS[leak][2]])
+def test_a_leak_of_a_sealed_pick_that_is_planted_is_found(
+    leak: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    plant, _, where = PLANTS[leak]
+    plant(monkeypatch, pick)
+
+    async def test() -> None:
+        told = [await told_of_a_pick(CLASH, 0, move) for move in ("1", "2")]
+        assert differing(*told) == where
 
     run(test)
 
@@ -181,26 +234,21 @@ def test_a_sealed_pick_changes_no_byte_and_no_order_before_it_is_revealed(
 def test_nobody_is_sent_a_key_a_secret_or_a_seed_before_the_end() -> None:
     async def test() -> None:
         randomness = Random(3)
-        hall = Hall(FIXED, SqliteStore(":memory:"))
-        await hall.store.open()
-        try:
-            match = Match(load("cipher-siege"), 2**200 + 9, now=FIXED.now, id=ID)
-            room = room_with(hall, match)
-            hall.rooms[ID] = room
+        match = Match(SIEGE, 2**200 + 9, now=FIXED.now, id=ID)
+        async with hall_with(FIXED, match) as (hall, room):
             ears = [Ear(viewer) for viewer in VIEWERS]
             for ear in ears:
                 await hall.enter(room, ear, 0)
             desk, turn = Desk(hall), 0
+            secret = [str(2**200 + 9), str(SECRET), *KEYS, *map(digest, KEYS)]
             while match.result is None:
-                secret = [str(2**200 + 9), str(FIXED.secret()), *KEYS, *map(digest, KEYS)]
                 for ear in ears:
-                    assert not [s for s in secret for frame in ear.told if s.encode() in frame]
+                    assert not [s for s in secret for told in ear.told if s.encode() in told[1]]
                 seat, turn = match.deciders[0], turn + 1
-                pick = randomness.choice(match.view(seat).options)
-                await desk.command(room, seat, say.Move(str(turn), len(match.events), pick))
+                move = randomness.choice(match.view(seat).options)
+                await desk.command(room, seat, say.Move(str(turn), len(match.events), move))
+            assert turn > 3
             assert room.row.header is not None
-            assert room.row.header["about"]["fair"]["secret"] == str(FIXED.secret())
-        finally:
-            await hall.close()
+            assert room.row.header["about"]["fair"]["secret"] == str(SECRET)
 
     run(test)

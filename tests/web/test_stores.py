@@ -31,7 +31,7 @@ from duels.web.store import (
     Store,
     Unavailable,
 )
-from tests.web.crashing import through
+from tests.web.crashing import Crowd, through
 from tests.web.postgres import Postgres
 from tests.web.server import QUICK, Process, play_out, run, served
 
@@ -220,7 +220,8 @@ def test_matches_go_on_though_workers_and_postgresql_are_killed(postgres: Postgr
         os.kill(workers[n % len(workers)], signal.SIGKILL)
 
     async def test() -> None:
-        crowd, moves = await through(server.url, disturb, times=6, pairs=6)
+        crowd = Crowd(server.url)
+        moves = await through(crowd, disturb, times=6, pairs=6)
         assert moves > 20
         assert crowd.reconnected > 3
 
@@ -235,8 +236,6 @@ def test_people_at_different_workers_meet_at_one_table(postgres: Postgres) -> No
     server = Process(postgres.url, "--workers", "2")
 
     async def test() -> None:
-        from tests.web.crashing import Crowd
-
         crowd = Crowd(server.url, 1)
         tasks = [asyncio.create_task(crowd.pair(n)) for n in range(8)]
         while sum(match.over for match in crowd.played) < 8:
