@@ -20,7 +20,7 @@ from duels.core.views import table_of
 from duels.core.wire import dump, dump_table, dump_view, part_id
 from duels.games import find
 from duels.web.room import Incomplete, Room, published
-from duels.web.store import Rating, Row
+from duels.web.store import Rating, Row, Unavailable
 
 PROTOCOL = 1
 Json = dict[str, Any]
@@ -182,6 +182,8 @@ def refused(id: str | None, error: Exception) -> bytes:
     data: Json = {"type": "answer", "id": id, "ok": False, "reason": str(error)}
     if isinstance(error, Incomplete):
         data |= {"so_far": error.so_far, "step": dump(error.step)}
+    if isinstance(error, Unavailable):
+        data["again"] = True
     return encode(data)
 
 

@@ -31,6 +31,7 @@ from duels.web.settings import data_folder
 
 Json = dict[str, Any]
 PATIENCE = 60.0  # seconds that a server may be gone
+NONCE = "nonce"  # with which ids of nonces begin
 FOR_GOOD = 1008
 
 
@@ -146,6 +147,10 @@ class Table:
     def _take(self, frame: Json) -> None:
         if frame["type"] == "refusal":
             raise Refused(frame["reason"])
+        if frame.get("again") and str(frame["id"]).startswith(NONCE) and self._socket is not None:
+            time.sleep(1.0)
+            self._socket.close()
+            self._socket = None  # whoever comes again gives a nonce again
         if frame["type"] in ("welcome", "match"):
             self.match = frame["match"]
         if frame["type"] == "update":
@@ -165,7 +170,7 @@ class Table:
                 socket.send(json.dumps(hello))
                 self._socket = socket
                 self._count += 1
-                nonce = {"type": "nonce", "id": f"nonce-{self._count}-{os.urandom(4).hex()}"}
+                nonce = {"type": "nonce", "id": f"{NONCE}-{self._count}-{os.urandom(4).hex()}"}
                 socket.send(json.dumps({**nonce, "nonce": os.urandom(16).hex()}))
             except (OSError, WebSocketException, TimeoutError) as error:
                 if time.monotonic() > until:

@@ -18,6 +18,7 @@ pytest.importorskip("starlette", reason="needs the extra: pip install 'duels[web
 from duels.core.record import loads
 from duels.games import load
 from duels.web.keys import new_key
+from duels.web.store import Save, Unavailable
 from duels.web.visitor import Visitor
 from tests.web.server import QUICK, ROOT, Process, play_out, run, served
 
@@ -53,6 +54,36 @@ def test_a_terminal_player_creates_a_match_and_a_browser_player_joins_it(tmp_pat
             assert f"{server.url}/match/{id}" in done.stdout
             assert "'nonsense' is not possible" in done.stdout
             assert "the game!\nTotal Damage:" in done.stdout  # the end is told
+
+    run(test)
+
+
+def test_a_nonce_that_could_not_be_stored_is_given_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def test() -> None:
+        async with served() as server:
+            ada = server.person()
+            made = await ada.create("firewall-breach", seat=1)
+            one = await ada.sit(made["id"])
+            save = server.hall.store.save
+            refused: list[str] = []
+
+            async def full(change: Save) -> None:
+                if not refused and all(change.row.nonces):
+                    refused.append(change.row.id)
+                    raise Unavailable("the disk is full")
+                await save(change)
+
+            monkeypatch.setattr(server.hall.store, "save", full)
+            address = f"{server.url}/match/{made['id']}"
+            terminal = asyncio.create_task(
+                asyncio.to_thread(duels, tmp_path, "play", "--server", address, text="quit\n")
+            )
+            assert await one.choosing(), "the match has begun"
+            assert refused
+            assert (await one.move("bypass"))["ok"]
+            assert (await terminal).returncode == 0
 
     run(test)
 

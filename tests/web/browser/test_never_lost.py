@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import socket
 import threading
 from collections.abc import Iterator
@@ -10,7 +11,7 @@ import pytest
 
 pytest.importorskip("playwright", reason="needs the extra: pip install 'duels[dev]'")
 
-from playwright.sync_api import expect
+from playwright.sync_api import WebSocketRoute, expect
 
 from tests.web.browser.people import Person, Site
 
@@ -192,3 +193,28 @@ def test_nothing_can_be_chosen_while_a_move_is_on_its_way(site: Site, cable: Cab
     ada.click_move(ada.options[0])
     expect(words).to_have_count(0)
     assert ada.options == []
+
+
+def test_a_nonce_that_could_not_be_stored_is_given_again(site: Site) -> None:
+    ada, bob = site.person(), site.person()
+    link = ada.invite("Number Wars")
+    refused: list[str] = []
+
+    def between(page: WebSocketRoute) -> None:
+        server = page.connect_to_server()
+
+        def sent(text: str | bytes) -> None:
+            frame = json.loads(text)
+            if frame["type"] == "nonce" and not refused:
+                refused.append(frame["id"])
+                answer = {"type": "answer", "id": frame["id"], "ok": False, "reason": "full"}
+                page.send(json.dumps({**answer, "again": True}))
+            else:
+                server.send(text)
+
+        page.on_message(sent)
+
+    bob.page.route_web_socket("**/ws/**", between)
+    bob.join(link)
+    expect(ada.page.get_by_text("Used Numbers: none").first).to_be_visible()
+    assert refused

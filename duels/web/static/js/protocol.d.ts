@@ -51,6 +51,7 @@ export interface Update {
 export interface Answer {
   type: 'answer'; id: string; ok: boolean; reason?: string; so_far?: string; step?: Step;
   hint?: string; move?: string;
+  again?: boolean;
 }
 export interface Presence {
   type: 'presence'; online: Seat[]; spectators: number; claim: { player: Seat; at: number } | null;

@@ -71,7 +71,9 @@ function giveNonce(line, match) {
     keep(name, randomHex(16));
     keep(`duels.commitment.${match.id}`, match.commitment ?? '');
   }
-  line.wish('nonce', { nonce: kept(name) });
+  line.wish('nonce', { nonce: kept(name) }).then((answer) => {
+    if (answer.again && !line.closed) setTimeout(() => giveNonce(line, match), 1000);
+  });
 }
 
 /** @param {Room} room @param {Match} match */
