@@ -17,6 +17,7 @@ import argparse
 import asyncio
 import os
 import random
+import statistics
 import struct
 import subprocess
 import sys
@@ -330,20 +331,21 @@ async def drive(
         await asyncio.gather(*(some() for _ in range(10)))
     await asyncio.sleep(1.0)
     idle = memory(family(pid))
-    used, began = processor(family(pid)), time.perf_counter()
+    used, own, began = processor(family(pid)), time.process_time(), time.perf_counter()
     for n, match in enumerate(meter.matches):
         pause = think * n / matches
         asyncio.get_running_loop().call_later(pause, match.move)
     if think:
         await asyncio.sleep(think)
         meter.seconds.clear()
-        used, began = processor(family(pid)), time.perf_counter()
+        used, own, began = processor(family(pid)), time.process_time(), time.perf_counter()
     await asyncio.sleep(seconds)
     took = time.perf_counter() - began
     meter.running = False
     line = meter.line(took)
-    used = processor(family(pid)) - used
+    used, own = processor(family(pid)) - used, time.process_time() - own
     line["CPU us/move"] = round(1e6 * used / max(1, line["moves"]))
+    line["client's"] = round(1e6 * own / max(1, line["moves"]))
     busy = memory(family(pid))
     await asyncio.sleep(0.5)
     lost = sum(side.closed for match in meter.matches for side in match.sides)
@@ -386,7 +388,7 @@ def theirs(peer: str, kind: str, *given: Any) -> dict[str, float]:
     with tempfile.TemporaryDirectory(dir=ROOT) as folder:
         port = 8459
         command = ["node", "server.js", str(port), kind, folder]
-        process, _ = start(command, "serving", cwd=peer)
+        process, _ = start(command, "serving", cwd=peer, stderr=subprocess.DEVNULL)
         time.sleep(1.0)
         try:
             return uvloop.run(drive(Theirs, port, process.pid, *given))
@@ -404,19 +406,35 @@ def main() -> None:
     parser.add_argument("--peer", help="folder of the boardgame.io server, installed")
     parser.add_argument("--only-peer", action="store_true")
     parser.add_argument("--database", default="")
-    parser.add_argument("--workers", type=int, default=1)
+    parser.add_argument("--workers", type=int, nargs="+", default=[1], help="one run for each")
+    parser.add_argument("--rounds", type=int, default=1, help="of all in turn; then the medians")
     args = parser.parse_args()
     given = (args.live or args.matches, args.think if args.live else 0.0, args.seconds)
-    runs: list[tuple[str, Callable[[], dict[str, float]]]] = []
+    runs: dict[str, Callable[[], dict[str, float]]] = {}
     if not args.only_peer:
         where = args.database.partition(":")[0] or "sqlite"
-        name = f"duels, {where}, {args.workers} worker{'s' * (args.workers > 1)}"
-        runs.append((name, lambda: ours(args.database, args.workers, *given)))
+        for workers in args.workers:
+            name = f"duels, {where}, {workers} worker{'s' * (workers > 1)}"
+            runs[name] = partial(ours, args.database, workers, *given)
     if args.peer:
         for kind in ("memory", "files"):
-            runs.append((f"boardgame.io, {kind}", partial(theirs, args.peer, kind, *given)))
-    for name, run in runs:
-        print(f"{name:32}", *(f"{key} {value}" for key, value in run().items()), sep="  ")
+            runs[f"boardgame.io, {kind}"] = partial(theirs, args.peer, kind, *given)
+    found: dict[str, list[dict[str, float]]] = {name: [] for name in runs}
+    for _ in range(args.rounds):
+        for name, run in runs.items():
+            found[name].append(run())
+            show(name, found[name][-1])
+    if args.rounds > 1:
+        print("medians, and moves per second beside the first of the same round")
+        first = next(iter(found.values()))
+        for name, lines in found.items():
+            ratios = [b["moves/s"] / a["moves/s"] for a, b in zip(first, lines, strict=True)]
+            median = {key: statistics.median(line[key] for line in lines) for key in lines[0]}
+            show(name, {**median, "ratio": round(statistics.median(ratios), 2)})
+
+
+def show(name: str, line: dict[str, float]) -> None:
+    print(f"{name:32}", *(f"{key} {value:g}" for key, value in line.items()), sep="  ", flush=True)
 
 
 if __name__ == "__main__":
