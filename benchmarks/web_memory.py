@@ -60,7 +60,7 @@ async def main() -> None:
         await hall.open()
         tracemalloc.start()
         for slug in BUILT_IN:
-            await some(hall, slug, 20, [])
+            await some(hall, slug, MATCHES, [])  # what all matches share is there by then
             hall.evict(-1.0)
             made: list[str] = []
             before = held_now()

@@ -170,18 +170,18 @@ class NumberWars(Game[State, State]):
 
     def _as_used(self, seen: State, history: History) -> list[list[int]]:
         """Both records in the order of use, as the book writes them; the state has them sorted."""
-        records: list[list[int]] = [[], []]
+        records: tuple[dict[str, None], dict[str, None]] = ({}, {})  # in the order of first use
         for event in history:
             if isinstance(event, Pick):
                 ((player, move),) = event.moves
-                if move != TIMEOUT and int(move) not in records[player]:
-                    records[player].append(int(move))
-                    if self.refresh and len(records[player]) == self.numbers:
-                        records[player] = []
-        known = all(
-            sorted(mine) == list(used) for mine, used in zip(records, seen.used, strict=True)
-        )
-        return records if known else [list(used) for used in seen.used]
+                if move != TIMEOUT:
+                    record = records[player]
+                    record[move] = None
+                    if self.refresh and len(record) == self.numbers:
+                        record.clear()
+        found = [[int(move) for move in record] for record in records]
+        known = all(sorted(f) == list(used) for f, used in zip(found, seen.used, strict=True))
+        return found if known else [list(used) for used in seen.used]
 
     def ask(self, seen: State, player: int, so_far: str) -> Step | None:
         if so_far:

@@ -272,7 +272,7 @@ class Room:
             return Save(row, answer=answer)
         if match.result is not None and row.state != OVER:
             self._finish(match)
-        row.pending = match.pending() if match.view(None).sealed else None
+        row.pending = match.pending() if match.sealed else None
         row.offer = None if match.offer is None else match.offer.player
         row.moment = len(match.events)
         row.to_move = [player + 1 for player in match.deciders]
