@@ -23,7 +23,7 @@ from duels.web.hall import Hall
 from duels.web.keys import digest
 from duels.web.room import Room
 from duels.web.sqlite import SqliteStore
-from duels.web.store import HUMAN, PLAYING, Kept, Row, Seat
+from duels.web.store import HUMAN, PLAYING, Kept, Row, Seat, header
 from tests.core.test_courses import VIEWERS, course, step, twin
 from tests.variants import VARIANTS, name
 from tests.web.server import NONCE, QUICK, run
@@ -198,8 +198,9 @@ def test_nobody_is_sent_a_key_a_secret_or_a_seed_before_the_end() -> None:
                 seat, turn = match.deciders[0], turn + 1
                 pick = randomness.choice(match.view(seat).options)
                 await desk.command(room, seat, say.Move(str(turn), len(match.events), pick))
-            assert room.row.header is not None
-            assert room.row.header["about"]["fair"]["secret"] == str(FIXED.secret())
+            kept = header(room.row)
+            assert kept is not None
+            assert kept["about"]["fair"]["secret"] == str(FIXED.secret())
         finally:
             await hall.close()
 
