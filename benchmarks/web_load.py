@@ -24,9 +24,11 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import httpx
 import msgspec
@@ -307,15 +309,36 @@ def processor(pids: list[int]) -> float:
     return ticks / os.sysconf("SC_CLK_TCK")
 
 
-def family(pid: int) -> list[int]:
+def database_pid(address: str) -> int | None:
+    """The PostgreSQL on this machine that listens on the port of an address."""
+    port = str(urlsplit(address).port)
+    for place in Path("/proc").glob("[0-9]*/cmdline"):
+        with suppress(OSError):
+            words = place.read_bytes().decode().split("\0")
+            if "postgres" in words[0] and "-p" in words and words[words.index("-p") + 1] == port:
+                return int(place.parent.name)
+    return None
+
+
+def family(pid: int | None) -> list[int]:
+    if pid is None:
+        return []
     found = subprocess.run(["pgrep", "-P", str(pid)], capture_output=True, text=True, check=False)
     return [pid, *(int(child) for child in found.stdout.split())]
 
 
 async def drive(
-    kind: type[Match], port: int, pid: int, matches: int, think: float, seconds: float
-) -> dict[str, float]:
+    kind: type[Match], port: int, pid: int, matches: int, think: float, seconds: float,
+    database: int | None = None,
+) -> dict[str, float]:  # fmt: skip
     """Set up so many matches, let them be played, and say how that went."""
+
+    def used() -> tuple[float, float, float, float]:
+        return (
+            processor(family(pid)), processor(family(database)), time.process_time(),
+            time.perf_counter(),
+        )  # fmt: skip
+
     meter = Meter()
     empty = memory(family(pid))
     limits = httpx.Limits(max_connections=20)
@@ -331,21 +354,20 @@ async def drive(
         await asyncio.gather(*(some() for _ in range(10)))
     await asyncio.sleep(1.0)
     idle = memory(family(pid))
-    used, own, began = processor(family(pid)), time.process_time(), time.perf_counter()
+    before = used()
     for n, match in enumerate(meter.matches):
         pause = think * n / matches
         asyncio.get_running_loop().call_later(pause, match.move)
     if think:
         await asyncio.sleep(think)
         meter.seconds.clear()
-        used, own, began = processor(family(pid)), time.process_time(), time.perf_counter()
+        before = used()
     await asyncio.sleep(seconds)
-    took = time.perf_counter() - began
+    *spent, took = (now - then for now, then in zip(used(), before, strict=True))
     meter.running = False
     line = meter.line(took)
-    used, own = processor(family(pid)) - used, time.process_time() - own
-    line["CPU us/move"] = round(1e6 * used / max(1, line["moves"]))
-    line["client's"] = round(1e6 * own / max(1, line["moves"]))
+    for name, seconds in zip(("CPU us/move", "database's", "client's"), spent, strict=True):
+        line[name] = round(1e6 * seconds / max(1, line["moves"]))
     busy = memory(family(pid))
     await asyncio.sleep(0.5)
     lost = sum(side.closed for match in meter.matches for side in match.sides)
@@ -378,7 +400,7 @@ def ours(database: str, workers: int, *given: Any) -> dict[str, float]:
         time.sleep(2.0)
         try:
             port = int(line.split()[4].rpartition(":")[2])
-            return uvloop.run(drive(Ours, port, process.pid, *given))
+            return uvloop.run(drive(Ours, port, process.pid, *given, database_pid(database)))
         finally:
             process.terminate()
             process.wait()
