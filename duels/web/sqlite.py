@@ -70,8 +70,10 @@ class SqliteStore(Queries):
             return
         _tell([(opened, None, None)])
         try:
-            while (first := self._jobs.get()) is not None:
-                if not self._together(connection, first):
+            while (jobs := self._jobs.get()) is not None:
+                more = self._together(connection, jobs)
+                del jobs  # whole rooms may hang on their results
+                if not more:
                     return
         finally:
             connection.close()
