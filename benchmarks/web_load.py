@@ -400,7 +400,9 @@ def ours(database: str, workers: int, *given: Any) -> dict[str, float]:
         time.sleep(2.0)
         try:
             port = int(line.split()[4].rpartition(":")[2])
-            return uvloop.run(drive(Ours, port, process.pid, *given, database_pid(database)))
+            return uvloop.run(
+                drive(Ours, port, process.pid, *given, database=database_pid(database))
+            )
         finally:
             process.terminate()
             process.wait()
