@@ -328,8 +328,8 @@ def family(pid: int | None) -> list[int]:
 
 
 async def drive(
-    kind: type[Match], port: int, pid: int, matches: int, think: float, seconds: float,
-    database: int | None = None,
+    kind: type[Match], port: int, pid: int, database: int | None, matches: int, think: float,
+    seconds: float,
 ) -> dict[str, float]:  # fmt: skip
     """Set up so many matches, let them be played, and say how that went."""
 
@@ -400,9 +400,7 @@ def ours(database: str, workers: int, *given: Any) -> dict[str, float]:
         time.sleep(2.0)
         try:
             port = int(line.split()[4].rpartition(":")[2])
-            return uvloop.run(
-                drive(Ours, port, process.pid, *given, database=database_pid(database))
-            )
+            return uvloop.run(drive(Ours, port, process.pid, database_pid(database), *given))
         finally:
             process.terminate()
             process.wait()
@@ -415,7 +413,7 @@ def theirs(peer: str, kind: str, *given: Any) -> dict[str, float]:
         process, _ = start(command, "serving", cwd=peer, stderr=subprocess.DEVNULL)
         time.sleep(1.0)
         try:
-            return uvloop.run(drive(Theirs, port, process.pid, *given))
+            return uvloop.run(drive(Theirs, port, process.pid, None, *given))
         finally:
             process.kill()
             process.wait()

@@ -275,5 +275,7 @@ async def _migrate(connection: Any) -> None:
             for statement in statements:
                 await connection.execute(statement)
             await connection.execute("INSERT INTO store (version) VALUES ($1)", step)
-        for statement in (ROOM_TO_CHANGE, *OWNERS):
+        if number < len(schema.MIGRATIONS):
+            await connection.execute(ROOM_TO_CHANGE)
+        for statement in OWNERS:
             await connection.execute(statement)
