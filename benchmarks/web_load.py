@@ -17,15 +17,18 @@ import argparse
 import asyncio
 import os
 import random
+import statistics
 import struct
 import subprocess
 import sys
 import tempfile
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import httpx
 import msgspec
@@ -306,15 +309,36 @@ def processor(pids: list[int]) -> float:
     return ticks / os.sysconf("SC_CLK_TCK")
 
 
-def family(pid: int) -> list[int]:
+def database_pid(address: str) -> int | None:
+    """The PostgreSQL on this machine that listens on the port of an address."""
+    port = str(urlsplit(address).port)
+    for place in Path("/proc").glob("[0-9]*/cmdline"):
+        with suppress(OSError):
+            words = place.read_bytes().decode().split("\0")
+            if "postgres" in words[0] and "-p" in words and words[words.index("-p") + 1] == port:
+                return int(place.parent.name)
+    return None
+
+
+def family(pid: int | None) -> list[int]:
+    if pid is None:
+        return []
     found = subprocess.run(["pgrep", "-P", str(pid)], capture_output=True, text=True, check=False)
     return [pid, *(int(child) for child in found.stdout.split())]
 
 
 async def drive(
-    kind: type[Match], port: int, pid: int, matches: int, think: float, seconds: float
-) -> dict[str, float]:
+    kind: type[Match], port: int, pid: int, database: int | None, matches: int, think: float,
+    seconds: float,
+) -> dict[str, float]:  # fmt: skip
     """Set up so many matches, let them be played, and say how that went."""
+
+    def used() -> tuple[float, float, float, float]:
+        return (
+            processor(family(pid)), processor(family(database)), time.process_time(),
+            time.perf_counter(),
+        )  # fmt: skip
+
     meter = Meter()
     empty = memory(family(pid))
     limits = httpx.Limits(max_connections=20)
@@ -330,20 +354,20 @@ async def drive(
         await asyncio.gather(*(some() for _ in range(10)))
     await asyncio.sleep(1.0)
     idle = memory(family(pid))
-    used, began = processor(family(pid)), time.perf_counter()
+    before = used()
     for n, match in enumerate(meter.matches):
         pause = think * n / matches
         asyncio.get_running_loop().call_later(pause, match.move)
     if think:
         await asyncio.sleep(think)
         meter.seconds.clear()
-        used, began = processor(family(pid)), time.perf_counter()
+        before = used()
     await asyncio.sleep(seconds)
-    took = time.perf_counter() - began
+    *spent, took = (now - then for now, then in zip(used(), before, strict=True))
     meter.running = False
     line = meter.line(took)
-    used = processor(family(pid)) - used
-    line["CPU us/move"] = round(1e6 * used / max(1, line["moves"]))
+    for name, seconds in zip(("CPU us/move", "database's", "client's"), spent, strict=True):
+        line[name] = round(1e6 * seconds / max(1, line["moves"]))
     busy = memory(family(pid))
     await asyncio.sleep(0.5)
     lost = sum(side.closed for match in meter.matches for side in match.sides)
@@ -376,7 +400,7 @@ def ours(database: str, workers: int, *given: Any) -> dict[str, float]:
         time.sleep(2.0)
         try:
             port = int(line.split()[4].rpartition(":")[2])
-            return uvloop.run(drive(Ours, port, process.pid, *given))
+            return uvloop.run(drive(Ours, port, process.pid, database_pid(database), *given))
         finally:
             process.terminate()
             process.wait()
@@ -386,10 +410,10 @@ def theirs(peer: str, kind: str, *given: Any) -> dict[str, float]:
     with tempfile.TemporaryDirectory(dir=ROOT) as folder:
         port = 8459
         command = ["node", "server.js", str(port), kind, folder]
-        process, _ = start(command, "serving", cwd=peer)
+        process, _ = start(command, "serving", cwd=peer, stderr=subprocess.DEVNULL)
         time.sleep(1.0)
         try:
-            return uvloop.run(drive(Theirs, port, process.pid, *given))
+            return uvloop.run(drive(Theirs, port, process.pid, None, *given))
         finally:
             process.kill()
             process.wait()
@@ -404,19 +428,35 @@ def main() -> None:
     parser.add_argument("--peer", help="folder of the boardgame.io server, installed")
     parser.add_argument("--only-peer", action="store_true")
     parser.add_argument("--database", default="")
-    parser.add_argument("--workers", type=int, default=1)
+    parser.add_argument("--workers", type=int, nargs="+", default=[1], help="one run for each")
+    parser.add_argument("--rounds", type=int, default=1, help="of all in turn; then the medians")
     args = parser.parse_args()
     given = (args.live or args.matches, args.think if args.live else 0.0, args.seconds)
-    runs: list[tuple[str, Callable[[], dict[str, float]]]] = []
+    runs: dict[str, Callable[[], dict[str, float]]] = {}
     if not args.only_peer:
         where = args.database.partition(":")[0] or "sqlite"
-        name = f"duels, {where}, {args.workers} worker{'s' * (args.workers > 1)}"
-        runs.append((name, lambda: ours(args.database, args.workers, *given)))
+        for workers in args.workers:
+            name = f"duels, {where}, {workers} worker{'s' * (workers > 1)}"
+            runs[name] = partial(ours, args.database, workers, *given)
     if args.peer:
         for kind in ("memory", "files"):
-            runs.append((f"boardgame.io, {kind}", partial(theirs, args.peer, kind, *given)))
-    for name, run in runs:
-        print(f"{name:32}", *(f"{key} {value}" for key, value in run().items()), sep="  ")
+            runs[f"boardgame.io, {kind}"] = partial(theirs, args.peer, kind, *given)
+    found: dict[str, list[dict[str, float]]] = {name: [] for name in runs}
+    for _ in range(args.rounds):
+        for name, run in runs.items():
+            found[name].append(run())
+            show(name, found[name][-1])
+    if args.rounds > 1:
+        print("medians, and moves per second beside the first of the same round")
+        first = next(iter(found.values()))
+        for name, lines in found.items():
+            ratios = [b["moves/s"] / a["moves/s"] for a, b in zip(first, lines, strict=True)]
+            median = {key: statistics.median(line[key] for line in lines) for key in lines[0]}
+            show(name, {**median, "ratio": round(statistics.median(ratios), 2)})
+
+
+def show(name: str, line: dict[str, float]) -> None:
+    print(f"{name:32}", *(f"{key} {value:g}" for key, value in line.items()), sep="  ", flush=True)
 
 
 if __name__ == "__main__":

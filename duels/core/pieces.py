@@ -1,7 +1,8 @@
 """What rules do again and again: a pair with one half replaced, cards drawn, joined, counted.
 
 Cards are whole numbers in ascending tuples, since their order never matters. Hands and piles
-repeat, so what is asked about them is worked out once and remembered.
+repeat, so what is asked about them is worked out once and remembered; and of equal ones that many
+matches hold there is one.
 
 >>> both((10, 9), 1, 7), without((1, 2, 2, 5), (2, 5)), joined((1, 5), (2,))
 ((10, 7), (1, 2), (1, 2, 5))
@@ -25,6 +26,7 @@ def both(pair: tuple[T, T], player: int, new: T) -> tuple[T, T]:
     return (new, pair[1]) if player == 0 else (pair[0], new)
 
 
+@lru_cache(maxsize=8192)
 def without(cards: Cards, gone: Cards) -> Cards:
     """The cards that are left; what is gone must be among them."""
     for card in gone:
@@ -33,6 +35,7 @@ def without(cards: Cards, gone: Cards) -> Cards:
     return cards
 
 
+@lru_cache(maxsize=8192)
 def joined(cards: Cards, more: Cards) -> Cards:
     return tuple(sorted(cards + more))
 

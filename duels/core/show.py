@@ -14,6 +14,7 @@ for all games.
 # again, which is felt at start-up.
 
 from collections.abc import Callable, Iterable, Mapping
+from functools import lru_cache
 from typing import NamedTuple
 
 Lines = list[str]
@@ -257,6 +258,11 @@ def whose(player: int, viewer: int | None) -> str:
 
 def tokens(numbers: Iterable[int], spent: Iterable[int], own: bool) -> tuple[Item, ...]:
     """Numbers in order as tokens; those of the viewer's own stand for choices, spent or not."""
+    return _tokens(tuple(numbers), tuple(spent), own)
+
+
+@lru_cache(4096)  # few differ, and a server asks for them with every move
+def _tokens(numbers: tuple[int, ...], spent: tuple[int, ...], own: bool) -> tuple[Item, ...]:
     gone = set(spent)
     return tuple(
         Item(str(number), str(number) if own else "", number in gone)

@@ -22,7 +22,7 @@ from bisect import bisect_left
 from typing import Any, NamedTuple
 
 from duels.core.entries import Entry, Pause, Resume, Stamp, Undo
-from duels.core.game import Pick
+from duels.core.game import Outcome, Pick
 
 OFF_THE_LINE = (Undo, Pause, Resume)  # a tuple: making a union each time takes longer
 
@@ -35,6 +35,28 @@ class Moment(NamedTuple):
     node: int
 
 
+class Tree:
+    """The tree of lines. There is none until something is taken back: until then it is one line,
+    on which places are counted, and most matches are never more than that."""
+
+    def __init__(self, line: "Timeline") -> None:
+        self.parents: list[tuple[int, int]] = [(-1, -1)]  # of each node: its parent, the entry
+        self.children: dict[tuple[int, Entry], int] = {}
+        self.draws: dict[int, int] = {}  # which chance outcome of the match a node is waiting for
+        for number in line.live:
+            entry, place = line.entries[number], line.before[number].node
+            self.child(place, entry, number)
+            if isinstance(entry, Outcome):
+                self.draws[place] = len(self.draws) + 1
+
+    def child(self, parent: int, entry: Entry, number: int) -> int:
+        """The place that an entry leads to; a new one if it was not tried here before."""
+        node = self.children.setdefault((parent, entry), len(self.parents))
+        if node == len(self.parents):
+            self.parents.append((parent, number))
+        return node
+
+
 class Timeline:
     """The list of entries with the moment before each, and the tree of lines over it."""
 
@@ -45,23 +67,22 @@ class Timeline:
         self.before: list[Moment] = []  # one for each entry
         self.live: list[int] = []  # numbers, ascending, of the entries that no undo has taken back
         self.undone = 0  # how often something was taken back
-        self._parents: list[tuple[int, int]] = [(-1, -1)]  # of each node: its parent, the entry
-        self._children: dict[tuple[int, Entry], int] = {}
-        self._draws: dict[int, int] = {}  # which chance outcome of the match a node is waiting for
+        self._drawn = 0  # chance outcomes
+        self._tree: Tree | None = None
 
     def append(self, entry: Entry, stamp: Stamp) -> None:
         """Add an entry, and where it is part of a line of play take that step in the tree."""
         number = len(self.entries)
         self.before.append(self.now)
         self.entries.append(entry)
-        self.stamps.append(stamp)
+        # A deal is many entries at one time: one stamp is kept for them.
+        self.stamps.append(self.stamps[-1] if number and self.stamps[-1] == stamp else stamp)
         if isinstance(entry, OFF_THE_LINE):
             return
         self.live.append(number)
+        self._drawn += isinstance(entry, Outcome)
         state, decisions, parent = self.now
-        node = self._children.setdefault((parent, entry), len(self._parents))
-        if node == len(self._parents):
-            self._parents.append((parent, number))
+        node = parent + 1 if self._tree is None else self._tree.child(parent, entry, number)
         self.now = Moment(state, decisions, node)
 
     def move_to(self, state: Any, decisions: int = 0) -> None:
@@ -70,6 +91,8 @@ class Timeline:
 
     def go_back(self, undo: Undo, stamp: Stamp) -> None:
         """Add an undo and be again where its target was about to happen."""
+        if self._tree is None:
+            self._tree = Tree(self)
         self.append(undo, stamp)
         del self.live[bisect_left(self.live, undo.to) :]
         self.undone += 1
@@ -77,7 +100,10 @@ class Timeline:
 
     def draw_number(self) -> int:
         """The number n of the chance outcome that comes now: the same for the same line."""
-        return self._draws.setdefault(self.now.node, len(self._draws) + 1)
+        if self._tree is None:
+            return self._drawn + 1
+        draws = self._tree.draws
+        return draws.setdefault(self.now.node, len(draws) + 1)
 
     @property
     def line(self) -> tuple[int, ...]:
@@ -88,8 +114,9 @@ class Timeline:
         """The line that an entry was added to, as numbers of entries that say the same."""
         found: list[int] = []
         node = self.before[number].node
+        tree = self._tree or Tree(self)
         while node > 0:
-            node, entry = self._parents[node]
+            node, entry = tree.parents[node]
             found.append(entry)
         return tuple(reversed(found))
 

@@ -40,7 +40,6 @@ class Views(Referee):
         if viewer in self.deciders and isinstance(self.turn, Decide):
             options = self.turn.options[viewer]
         seen = self.game.observe(self.state, viewer)
-        sealed = tuple(sorted(self._sealed)) if self._sealed else ()
         moment, history = len(self.events), self.history(viewer)
         clock: float | None = None
         clocks: tuple[float | None, float | None] = (None, None)
@@ -49,9 +48,14 @@ class Views(Referee):
             clock = clocks[viewer] if viewer is not None and viewer in self.deciders else None
         offer = None if self.offer is None else self.offer.player
         return View(
-            self.game, viewer, seen, history, options, clock, moment, sealed, self.result, clocks,
-            offer,
+            self.game, viewer, seen, history, options, clock, moment, self.sealed, self.result,
+            clocks, offer,
         )  # fmt: skip
+
+    @property
+    def sealed(self) -> tuple[int, ...]:
+        """Who has sealed a pick that waits for the other's: open to all, what it is to nobody."""
+        return tuple(sorted(self._sealed)) if self._sealed else ()
 
     def view_before(self, number: int, viewer: int | None) -> View:
         """What a viewer knew when an event was about to happen."""

@@ -53,7 +53,6 @@ SEATS = ("owner", "player", "by", "winner", "viewer")  # fields that hold a play
 BY_WORD = ("after", "refused")  # fields whose keys are words of a game, "type" perhaps among them
 PLAIN = (str, int, float)  # bool is an int
 ATOMS = frozenset((str, int, float, bool, type(None)))  # JSON as they are
-WRITTEN_OTHERWISE = frozenset((*SEATS, "players", "moves", "lines"))
 WRONG_SHAPE = (KeyError, TypeError, ValueError, AttributeError, RecursionError)
 
 
@@ -66,37 +65,46 @@ def dump(value: Any) -> Any:
     name = NAMES.get(kind)
     if name is not None:
         data = {"type": name}
-        for key, item in zip(value._fields, value, strict=True):
-            plain = type(item) in ATOMS and key not in WRITTEN_OTHERWISE
-            data[key] = item if plain else _dump_field(key, item)
+        for key, item in zip(kind._fields, value, strict=True):
+            write = WRITTEN_OTHERWISE.get(key)
+            if write is not None:
+                data[key] = write(item)
+            else:
+                data[key] = item if type(item) in ATOMS else dump(item)
         return data
     if kind is tuple or kind is list:
         return [item if type(item) in ATOMS else dump(item) for item in value]
+    if kind is dict:
+        return {key: item if type(item) in ATOMS else dump(item) for key, item in value.items()}
+    if kind is Logged:
+        return {**dump(value.entry), "number": value.number, "at": value.at}
+    if kind is Line:
+        return _dump_line(value)
     if isinstance(value, View):
         return dump_view(value)
-    if isinstance(value, Logged):
-        return {**dump(value.entry), "number": value.number, "at": value.at}
-    if isinstance(value, Line):
-        return {"type": "line", "text": str(value), "tone": tone(value)}
     if isinstance(value, tuple | list):
         return [dump(item) for item in value]
     if isinstance(value, Mapping):
         return {key: dump(item) for key, item in value.items()}
-    if value is None or isinstance(value, PLAIN):
+    if isinstance(value, PLAIN):
         return value
     raise TypeError(f"the wire has no {type(value).__name__}: {quote(value)}")
 
 
-def _dump_field(key: str, value: Any) -> Any:
-    if key in SEATS and isinstance(value, int):
-        return value + 1
-    if key == "players":
-        return [player + 1 for player in value]
-    if key == "moves":
-        return {str(player + 1): move for player, move in value}
-    if key == "lines":
-        return [dump(Line(line, tone(line))) for line in value]
-    return dump(value)
+def _dump_line(line: str) -> Json:
+    return {"type": "line", "text": str(line), "tone": tone(line)}
+
+
+def _dump_seat(value: Any) -> Any:
+    return value + 1 if isinstance(value, int) else dump(value)
+
+
+WRITTEN_OTHERWISE: dict[str, Callable[[Any], Any]] = {
+    **dict.fromkeys(SEATS, _dump_seat),
+    "players": lambda players: [player + 1 for player in players],
+    "moves": lambda moves: {str(player + 1): move for player, move in moves},
+    "lines": lambda lines: [_dump_line(line) for line in lines],
+}
 
 
 def load(data: Any) -> Any:

@@ -10,8 +10,9 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from math import inf
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
 from duels.core.game import (
     Chance,
@@ -81,6 +82,11 @@ class State(NamedTuple):
     mover: Seat
 
 
+@lru_cache
+def up_to(last: int) -> tuple[str, ...]:
+    return tuple(str(number) for number in range(1, last + 1))
+
+
 class NumberWars(Game[State, State]):
     slug = "number-wars"
     title = "Number Wars"
@@ -115,7 +121,7 @@ class NumberWars(Game[State, State]):
         return Decide({state.mover: self._numbers()})
 
     def _numbers(self) -> tuple[str, ...]:
-        return tuple(str(number) for number in range(1, self.numbers + 1))
+        return up_to(self.numbers)
 
     # Rules
 
@@ -170,18 +176,17 @@ class NumberWars(Game[State, State]):
 
     def _as_used(self, seen: State, history: History) -> list[list[int]]:
         """Both records in the order of use, as the book writes them; the state has them sorted."""
-        records: list[list[int]] = [[], []]
-        for event in history:
-            if isinstance(event, Pick):
-                ((player, move),) = event.moves
-                if move != TIMEOUT and int(move) not in records[player]:
-                    records[player].append(int(move))
-                    if self.refresh and len(records[player]) == self.numbers:
-                        records[player] = []
-        known = all(
-            sorted(mine) == list(used) for mine, used in zip(records, seen.used, strict=True)
-        )
-        return records if known else [list(used) for used in seen.used]
+        records: tuple[dict[str, None], dict[str, None]] = ({}, {})  # in the order of first use
+        full = self.numbers if self.refresh else -1
+        for (((player, move),),) in cast("tuple[Pick, ...]", history):  # nothing is left to chance
+            if move != TIMEOUT:
+                record = records[player]
+                record[move] = None
+                if len(record) == full:
+                    record.clear()
+        found = [[int(move) for move in record] for record in records]
+        known = all(sorted(f) == list(used) for f, used in zip(found, seen.used, strict=True))
+        return found if known else [list(used) for used in seen.used]
 
     def ask(self, seen: State, player: int, so_far: str) -> Step | None:
         if so_far:

@@ -33,6 +33,8 @@ from duels.web.store import (
     Row,
     Save,
     Seat,
+    header,
+    written,
 )
 
 if TYPE_CHECKING:
@@ -84,8 +86,8 @@ class Room:
         self.thinking: asyncio.Task[None] | None = None
         self.timer: asyncio.TimerHandle | None = None
         self.gone = False  # no longer the room that counts
-        if kept.row.header is not None:
-            self.match = record.follow(kept.row.header, kept.entries, find, now=settings.now)
+        if (begun := header(kept.row)) is not None:
+            self.match = record.follow(begun, kept.entries, find, now=settings.now)
             if kept.row.pending is not None:
                 self.match.restore(kept.row.pending)
             if kept.row.offer is not None:
@@ -176,7 +178,7 @@ class Room:
         """The dice are cast: from here on it is played."""
         row = self.row
         self.match, row.state, row.begun = match, PLAYING, match.begun
-        row.options, row.header = match.game.settings(), record.header(match)
+        row.options, row.header = match.game.settings(), written(record.header(match))
 
     # While it is played. What is refused raises a DuelsError and changes nothing.
 
@@ -272,7 +274,7 @@ class Room:
             return Save(row, answer=answer)
         if match.result is not None and row.state != OVER:
             self._finish(match)
-        row.pending = match.pending() if match.view(None).sealed else None
+        row.pending = match.pending() if match.sealed else None
         row.offer = None if match.offer is None else match.offer.player
         row.moment = len(match.events)
         row.to_move = [player + 1 for player in match.deciders]
@@ -292,7 +294,7 @@ class Room:
         row = self.row
         one, two = (nonce or "" for nonce in row.nonces)
         match.about[KEY] = told(int(row.secret), (one, two))
-        row.header = record.header(match)
+        row.header = written(record.header(match))
         row.state, row.result = OVER, dump(match.result)
         row.ended = match.stamps[-1].at if match.stamps else match.begun
 

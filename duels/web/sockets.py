@@ -31,36 +31,47 @@ GARBAGE = 4.0  # what a frame that makes no sense costs, in frames
 class Socket:
     """One connection. What a reader is too slow for is not kept: its connection is cut.
 
-    Frames are written straight to the transport that the server gives away in its scope: making a
-    task for each would take longer than all the rest of sending it.
+    Frames are written straight to the transport that the server gives away in its scope, and those
+    of one turn of the event loop together: a task for each, or a system call for each, would take
+    longer than all the rest of sending it.
     """
 
-    __slots__ = ("_closing", "_hall", "_send", "_transport", "digest", "known", "seat")
+    __slots__ = ("_closing", "_hall", "_send", "_transport", "_waiting", "digest", "known", "seat")
 
     def __init__(self, hall: Hall, send: Send, transport: Any) -> None:
         self._hall, self._send, self._transport = hall, send, transport
         self._closing: asyncio.Task[None] | None = None
+        self._waiting: list[bytes] = []
         self.digest: str | None = None
         self.seat: int | None = None
         self.known = 0
 
     def send(self, frame: bytes) -> None:
         """Nobody waits for it."""
-        transport = self._transport
-        if self._closing is not None or transport.is_closing():
+        if self._closing is not None:
+            return
+        waiting = self._waiting
+        if not waiting:
+            asyncio.get_running_loop().call_soon(self._flush)
+        size = len(frame)
+        if size < 126:
+            waiting.append(bytes((TEXT, size)))
+        elif size < 65536:
+            waiting.append(pack(">BBH", TEXT, 126, size))
+        else:
+            waiting.append(pack(">BBQ", TEXT, 127, size))
+        waiting.append(frame)
+
+    def _flush(self) -> None:
+        transport, content = self._transport, b"".join(self._waiting)
+        self._waiting.clear()
+        if transport.is_closing():
             return
         if transport.get_write_buffer_size() > self._hall.settings.limits.backlog:
             self._hall.metrics.dropped += 1
             transport.abort()
             return
-        size = len(frame)
-        if size < 126:
-            head = bytes((TEXT, size))
-        elif size < 65536:
-            head = pack(">BBH", TEXT, 126, size)
-        else:
-            head = pack(">BBQ", TEXT, 127, size)
-        transport.write(head + frame)
+        transport.write(content)
 
     def dismiss(self, frame: bytes, code: int) -> None:
         """A last frame, then the connection is closed."""

@@ -25,7 +25,7 @@ from duels.web.store import Conflict, Kept, Rating, Row, Save, Unavailable, colu
 
 T = TypeVar("T")
 Job = Save | Callable[[sqlite3.Connection], Any]
-MOST = 512  # jobs in one transaction
+MOST = 512  # jobs in one transaction, or a few more
 
 
 class SqliteStore(Queries):
@@ -33,8 +33,9 @@ class SqliteStore(Queries):
 
     def __init__(self, path: str) -> None:
         self.path = path
-        self._jobs: queue.SimpleQueue[tuple[Job, asyncio.Future[Any]] | None]
+        self._jobs: queue.SimpleQueue[list[tuple[Job, asyncio.Future[Any]]] | None]
         self._jobs = queue.SimpleQueue()
+        self._gathered: list[tuple[Job, asyncio.Future[Any]]] = []
         self._thread: threading.Thread | None = None
         self._rating = asyncio.Lock()
         self.commits = self.written = 0  # transactions, and changes in them
@@ -53,6 +54,7 @@ class SqliteStore(Queries):
     async def close(self) -> None:
         """Finish what waits, then close the file."""
         if self._thread is not None:
+            self._hand_over()
             self._jobs.put(None)
             await asyncio.to_thread(self._thread.join)
             self._thread = None
@@ -68,8 +70,10 @@ class SqliteStore(Queries):
             return
         _tell([(opened, None, None)])
         try:
-            while (first := self._jobs.get()) is not None:
-                if not self._together(connection, first):
+            while (jobs := self._jobs.get()) is not None:
+                more = self._together(connection, jobs)
+                del jobs  # whole rooms may hang on their results
+                if not more:
                     return
         finally:
             connection.close()
@@ -85,20 +89,19 @@ class SqliteStore(Queries):
         return connection
 
     def _together(
-        self, connection: sqlite3.Connection, first: tuple[Job, asyncio.Future[Any]]
+        self, connection: sqlite3.Connection, jobs: list[tuple[Any, asyncio.Future[Any]]]
     ) -> bool:
         """One transaction of all that waits; False after the last."""
-        jobs: list[tuple[Any, asyncio.Future[Any]]] = [first]
         more = True
         while more and len(jobs) < MOST:
             try:
-                job = self._jobs.get_nowait()
+                later = self._jobs.get_nowait()
             except queue.Empty:
                 break
-            if job is None:
+            if later is None:
                 more = False
             else:
-                jobs.append(job)
+                jobs += later
         waiting = [future for _, future in jobs]
         done: list[tuple[asyncio.Future[Any], Any, Exception | None]] = []
         try:
@@ -155,8 +158,16 @@ class SqliteStore(Queries):
         if self._thread is None or not self._thread.is_alive():
             raise Unavailable("the store is closed")
         future: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
-        self._jobs.put((job, future))
+        if not self._gathered:
+            asyncio.get_running_loop().call_soon(self._hand_over)
+        self._gathered.append((job, future))
         return await future
+
+    def _hand_over(self) -> None:
+        """Give the thread what one turn of the event loop asked for: to wake it takes long."""
+        jobs, self._gathered = self._gathered, []
+        if jobs:
+            self._jobs.put(jobs)
 
     async def _all(self, sql: str, *values: Any) -> list[Any]:
         return await self._do(lambda connection: connection.execute(sql, values).fetchall())

@@ -39,6 +39,9 @@ class Seat(msgspec.Struct):
     rating: int | None = None
 
 
+NOTHING = msgspec.Raw(b"null")
+
+
 class Row(msgspec.Struct):
     """A room as it is kept. Holds secrets: the dice's, the seed's, sealed picks."""
 
@@ -58,7 +61,7 @@ class Row(msgspec.Struct):
     begun: float | None = None
     ended: float | None = None
     nonces: list[str | None] = []
-    header: dict[str, Any] | None = None  # of the record, once it has begun
+    header: msgspec.Raw = NOTHING  # of the record once it has begun, as JSON: it rarely changes
     pending: dict[str, Any] | None = None  # sealed picks
     offer: int | None = None  # the player who asks to take back
     result: dict[str, Any] | None = None
@@ -142,7 +145,19 @@ def unpacked(data: str, version: int) -> Row:
     """The row, with the version of its column, which is the one that counts."""
     row = _read_row(data)
     row.version = version
+    row.header = row.header.copy()  # else it would hold on to all of the data
     return row
+
+
+def header(row: Row) -> dict[str, Any] | None:
+    """The header of the record; None before the match has begun."""
+    found: dict[str, Any] | None = msgspec.json.decode(row.header)
+    return found
+
+
+def written(header: dict[str, Any]) -> msgspec.Raw:
+    """A header as a row keeps it."""
+    return msgspec.Raw(msgspec.json.encode(header))
 
 
 def columns(row: Row) -> tuple[Any, ...]:

@@ -25,7 +25,7 @@ from duels.players import BUILT_IN
 from duels.web.app import store_of
 from duels.web.keys import is_room_id
 from duels.web.ratings import rate_all, rebuild
-from duels.web.store import COMPUTER, HUMAN, OVER, Conflict, Row, Save, Seat, Store
+from duels.web.store import COMPUTER, HUMAN, OVER, Conflict, Row, Save, Seat, Store, header, written
 
 AT_ONCE = 200
 
@@ -67,8 +67,9 @@ async def export(database: str, path: str) -> int:
 async def _record(store: Store, row: Row) -> dict[str, Any]:
     kept = await store.load(row.id)
     assert kept is not None
-    assert kept.row.header is not None
-    match = record.follow(kept.row.header, kept.entries, load)
+    begun = header(kept.row)
+    assert begun is not None
+    match = record.follow(begun, kept.entries, load)
     match.about["seats"] = [
         {"kind": seat.kind, "id": seat.id, "name": seat.name} for seat in row.seats if seat
     ]
@@ -115,7 +116,7 @@ def _save(match: Match) -> Save:
         str(shares.get("secret", "0")), seats, state=OVER, begun=match.begun,
         ended=(match.stamps[-1].at if match.stamps else match.begun) or 0.0,
         time=match.time_control._asdict() if match.time_control else None,
-        nonces=list(shares.get("nonces", ["", ""])), header=record.header(match),
+        nonces=list(shares.get("nonces", ["", ""])), header=written(record.header(match)),
         result=dump(match.result), moment=len(match.events), taken_back=match.taken_back,
         hinted=match.about.get("hinted") is True,
     )  # fmt: skip

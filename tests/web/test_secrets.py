@@ -23,6 +23,7 @@ from duels.web.hall import Hall, log
 from duels.web.keys import digest
 from duels.web.picture import picture
 from duels.web.room import Room
+from duels.web.store import header
 from tests.core.test_courses import VIEWERS
 from tests.variants import VARIANTS, name
 from tests.web.hidden import (
@@ -248,7 +249,8 @@ def test_nobody_is_sent_a_key_a_secret_or_a_seed_before_the_end() -> None:
                 move = randomness.choice(match.view(seat).options)
                 await desk.command(room, seat, say.Move(str(turn), len(match.events), move))
             assert turn > 3
-            assert room.row.header is not None
-            assert room.row.header["about"]["fair"]["secret"] == str(SECRET)
+            kept = header(room.row)
+            assert kept is not None
+            assert kept["about"]["fair"]["secret"] == str(SECRET)
 
     run(test)
