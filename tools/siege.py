@@ -8,7 +8,7 @@ python3 tools/siege.py small      # small variants: training and responders agai
 python3 tools/siege.py head       # games against random, greedy and ISMCTS
 python3 tools/siege.py repeat     # training at once and in two parts: the same bytes?
 python3 tools/siege.py states     # how many states the table holds, and how many with values
-python3 tools/siege.py falls      # the average regret along a training run
+python3 tools/siege.py curve      # both bounds along a training run
 
 A half-width after ± is that of a 95 % confidence interval.
 """
