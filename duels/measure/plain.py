@@ -50,7 +50,6 @@ class Walk:
         self.states: list[Any] = []
         self.number: dict[Any, int] = {}
         self.moves: list[list[Move]] = []  # of the policy, beside their chances
-        self.has_chance = False
         at_own, at_child = [0], [0]
         chance: list[float] = []
         child: list[int] = []
@@ -73,10 +72,12 @@ class Walk:
                 self._expand(state, turn, mine.get(place), theirs.get(place))
                 if len(self.states) > self._largest or len(self.graph.child) > self._steps:
                     raise TooLarge(
-                        f"more than {min(self._largest, len(self.states) - 1):,} positions of "
-                        f"{self.game.slug} can be reached"
+                        f"more than {len(self.states) - 1:,} positions of {self.game.slug} can be "
+                        "reached"
                     )
             done += len(wave)
+            if len(self.states) > self._steps / 20:  # most positions lead to many
+                raise TooLarge(f"{self.game.slug} is too large for this")
             if self._progress is not None:
                 self._progress(done / len(self.states), f"{len(self.states):,} positions")
 
@@ -98,7 +99,6 @@ class Walk:
         answers: list[tuple[Move, ...]] = [()]
         who = 0
         if isinstance(turn, Chance):
-            self.has_chance = True
             own = [((outcome,), float(odd)) for outcome, odd in turn.odds.items()]
         else:
             own = [((), 1.0)]
@@ -148,6 +148,12 @@ class Walk:
 
     def state(self, number: int) -> Any:
         return self.states[number]
+
+    def answer(self, number: int) -> Move:
+        """A best answer in a position where the responder chooses."""
+        turn = self.game.turn(self.states[number])
+        assert isinstance(turn, Decide)
+        return turn.options[self.responder][self.answers[number]]
 
     def find(self, state: Any) -> int:
         """The number of a position, or -1 where the policy does not let the game come."""

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from functools import cache, cached_property
 from typing import Any
 
-from duels.core.game import AnyGame, Move
+from duels.core.game import AnyGame, Decide, Move
 from duels.envs.kernels import DECISIONS, GOING_ON, NOBODY, kernel_named, kernel_of
 from duels.envs.kernels.drive import drivers
 from duels.measure.graph import DRAWN, LOST, POLICY, RESPONDER, WON, Graph, fast
@@ -22,6 +22,10 @@ from duels.solve.solution import Progress, Unsolved
 AskRows = Callable[[Array, int, Array, Array], Array]
 BATCH = 1 << 18  # positions that a policy is asked about at once, at most
 FULL, BY_CHANCE = -1, -2  # why an expansion stopped
+
+
+class ByChance(Unsolved):
+    """A kernel whose moves do not say all that happens."""
 
 
 @compiled
@@ -181,7 +185,7 @@ class Rows:
                 )  # fmt: skip
                 cyclic = cyclic or bool(again)
                 if why == BY_CHANCE:
-                    raise Unsolved(f"the kernel of {self.game.slug} leaves something to chance")
+                    raise ByChance(f"the kernel of {self.game.slug} leaves something to chance")
                 if why == FULL:
                     room = moves * moves
                     if count + room > len(rows):
@@ -236,6 +240,13 @@ class Rows:
 
     def state(self, number: int) -> Any:
         return unpacked(self.game, self.rows[number])
+
+    def answer(self, number: int) -> Move:
+        """A best answer in a position where the responder chooses."""
+        turn = self.game.turn(self.state(number))
+        assert isinstance(turn, Decide)
+        options = sorted(turn.options[self.responder], key=self._names.index)
+        return options[int(self.answers[number])]
 
     def find(self, state: Any) -> int:
         row = np.zeros(self.kernel.columns, self.kernel.dtype)
