@@ -201,7 +201,7 @@ class Exploitability:
             if value is None:
                 return "not known"
             error = error_of(value)
-            return f"{value:.6f}" if error is None else estimated(value, ascii_only=ascii_only)
+            return f"{round(value, 6) + 0.0:.6f}" if error is None else estimated(value, ascii_only=ascii_only)
 
         lines = []
         least = "at least " if self.kind == LOWER_BOUND else ""
