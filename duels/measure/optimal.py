@@ -12,6 +12,7 @@ from typing import Any
 
 from duels.core.game import AnyGame
 from duels.envs.kernels import GOING_ON, NOBODY, digit_duel, kernel_named, number_clash, number_wars
+from duels.envs.kernels.bits import numbers_of
 from duels.games.digit_duel import DigitDuel
 from duels.games.number_wars import NumberWars
 from duels.measure.rows import unpacked
@@ -52,11 +53,8 @@ def _number_wars(game: NumberWars, rows: Array) -> Array:
         used = rows[:, number_wars.USED + player].astype(np.int64)
         pairs = used << 16 | rows[:, number_wars.LP + 1 - player]
         known, back = np.unique(pairs, return_inverse=True)
-        found = [solution._turns(pair & 0xFFFF, numbers(pair >> 16)) for pair in known.tolist()]
+        found = [solution._turns(pair & 0xFFFF, numbers_of(pair >> 16)) for pair in known.tolist()]
         return np.array(found, np.int64)[back]
-
-    def numbers(word: int) -> tuple[int, ...]:
-        return number_wars.bits.numbers_of(word)
 
     one, two = turns(0), turns(1)
     first = rows[:, number_wars.MOVER] == 0
@@ -64,15 +62,17 @@ def _number_wars(game: NumberWars, rows: Array) -> Array:
 
 
 def _digit_duel(game: DigitDuel, table: RoleTable, rows: Array) -> Array:
-    columns = (digit_duel.LEFT, digit_duel.LEFT + 1, digit_duel.LIFE, digit_duel.LIFE + 1)
-    columns = (digit_duel.ATTACKER, digit_duel.ATTACK, *columns)
+    left, life = digit_duel.LEFT, digit_duel.LIFE
+    columns = (digit_duel.ATTACKER, digit_duel.ATTACK, left, left + 1, life, life + 1)
     attacker, attack, one, two, life_one, life_two = (rows[:, c].astype(np.int64) for c in columns)
     second = attacker == 1
     mine, theirs = np.where(second, two, one), np.where(second, one, two)
     life, other = np.where(second, life_two, life_one), np.where(second, life_one, life_two)
     wins = np.zeros(len(rows))
     before = attack == 0
-    wins[before] = table.attacker_wins(*(part[before] for part in (attacker, mine, theirs, life, other)))
+    wins[before] = table.attacker_wins(
+        *(part[before] for part in (attacker, mine, theirs, life, other))
+    )
     held = np.ones(len(rows), np.bool_)  # the attacker's win, whatever the answer
     for digit in range(1, game.digits + 1):
         at = np.flatnonzero(~before & (theirs >> digit - 1 & 1 == 1))
@@ -130,4 +130,3 @@ def sealed_mixes(game: AnyGame, rows: Array, seat: int) -> Array:
         payoffs[on] = optimal(game, after[on])
         out[begin : begin + len(some)] = mixes(payoffs, seat)
     return out
-

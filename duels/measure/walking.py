@@ -104,5 +104,3 @@ def optimal_values(found: Walk | Rows) -> Any:
 
     values = optimal(found.game, found.rows)
     return values if found.responder == 0 else 1 - values
-
-

@@ -39,7 +39,7 @@ def test_text_says_the_same() -> None:
     assert done.returncode == 0
     assert "Player 1: perfect play scores 0.569959 in this seat" in done.stdout
     assert "against its best response   0.560185" in done.stdout
-    assert "gives away 0.027778, comes up 0.2963 times a game" in done.stdout
+    assert "gives away 0.027778, comes up 0.2963 x a game" in done.stdout
 
 
 @pytest.mark.parametrize(

@@ -7,6 +7,8 @@ steps in the same order. The few matrices that need more than the first attempt 
 
 from __future__ import annotations
 
+from typing import Any
+
 from duels.solve.compiled import Array, compiled, np
 from duels.solve.matrix import DUST, ENTER, WANTED, solve_matrix
 
@@ -159,7 +161,7 @@ def _to_shares(weights: Array, count: int) -> bool:
 
 
 @compiled
-def _gap(game: Array, high: int, wide: int, shares: Array) -> float:
+def _gap(game: Array, high: int, wide: int, shares: Array) -> Any:
     earned, yielded = np.inf, -np.inf
     for j in range(wide):
         total = 0.0
