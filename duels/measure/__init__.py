@@ -34,7 +34,7 @@ from duels.core.player import View
 from duels.measure.plain import Walk
 from duels.measure.policies import Asked, NotMeasurable, Policy
 from duels.measure.result import EXACT, LOWER_BOUND, SELF_PLAY, Exploitability, Position, Seat
-from duels.measure.walking import walk
+from duels.measure.walking import score_against, walk
 from duels.players.opponent import Mixed
 from duels.solve.solution import Progress, Value
 
@@ -72,10 +72,9 @@ def exploitability(
     for seat in (0, 1):
         best = walk(game, seat, asked, progress=progress, large=large)
         large = not isinstance(best, Walk)
-        against = walk(game, seat, asked, perfect, progress=progress, large=large)
+        against = score_against(best, asked, perfect, progress)
         optimal = start if seat == 0 else 1 - start
-        scores = [1 - float(found.values()[0]) for found in (against, best)]
-        seats.append(Seat(game, seat, optimal, scores[0], scores[1], best))
+        seats.append(Seat(game, seat, optimal, 1 - against, 1 - float(best.values()[0]), best))
     return Exploitability(game, (seats[0], seats[1]))
 
 

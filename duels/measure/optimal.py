@@ -15,7 +15,7 @@ from duels.envs.kernels import GOING_ON, NOBODY, digit_duel, kernel_named, numbe
 from duels.envs.kernels.bits import numbers_of
 from duels.games.digit_duel import DigitDuel
 from duels.games.number_wars import NumberWars
-from duels.measure.rows import unpacked
+from duels.measure.rows import copy, unpacked
 from duels.solve import solve
 from duels.solve.compiled import Array, compiled, np
 from duels.solve.compiled.mixes import mixes
@@ -105,9 +105,9 @@ def _leads(slug: str) -> Callable[..., Any]:
                 for b in range(moves):
                     ended[i, a, b] = -1.0
                     if legal(rules, rows, i, 0, a) and legal(rules, rows, i, 1, b):
-                        scratch[0] = rows[i]
+                        copy(rows, i, scratch, 0)
                         winner = play(rules, scratch, streams, 0, a, b)
-                        after[i, a, b] = scratch[0]
+                        copy(scratch, 0, after, (i * moves + a) * moves + b)
                         ended[i, a, b] = -2.0
                         if winner != GOING_ON:
                             ended[i, a, b] = 0.5 if winner == NOBODY else 1.0 - winner
@@ -123,10 +123,10 @@ def sealed_mixes(game: AnyGame, rows: Array, seat: int) -> Array:
     out = np.zeros((len(rows), moves))
     for begin in range(0, len(rows), SOME):
         some = np.ascontiguousarray(rows[begin : begin + SOME])
-        after = np.zeros((len(some), moves, moves, rows.shape[1]), rows.dtype)
+        after = np.zeros((len(some) * moves * moves, rows.shape[1]), rows.dtype)
         payoffs = np.empty((len(some), moves, moves))
         _leads(game.slug)(rules, some, moves, after, payoffs)
         on = payoffs == -2.0
-        payoffs[on] = optimal(game, after[on])
+        payoffs[on] = optimal(game, after[on.reshape(-1)])
         out[begin : begin + len(some)] = mixes(payoffs, seat)
     return out

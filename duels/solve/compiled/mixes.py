@@ -62,7 +62,8 @@ def _mixes(payoffs: Array, seat: int, out: Array, again: Array) -> None:
 def _solve(
     game: Array, high: int, wide: int, table: Array, basic: Array, free: Array, shares: Array
 ) -> bool:
-    shares[:] = 0.0
+    for k in range(shares.shape[1]):
+        shares[0, k] = shares[1, k] = 0.0
     low = top = game[0, 0]
     value, least = -np.inf, np.inf
     row = column = 0
@@ -124,8 +125,8 @@ def _solve(
         if basic[i] >= high:
             shares[1, basic[i] - high] = max(table[i, wide], 0.0)
     return (
-        _to_shares(shares[0], high)
-        and _to_shares(shares[1], wide)
+        _to_shares(shares, 0, high)
+        and _to_shares(shares, 1, wide)
         and _gap(game, high, wide, shares) <= WANTED * spread + 1e-14 * max(abs(low), abs(top))
     )
 
@@ -145,18 +146,18 @@ def _pivot(table: Array, high: int, wide: int, leave: int, enter: int) -> None:
 
 
 @compiled
-def _to_shares(weights: Array, count: int) -> bool:
+def _to_shares(weights: Array, side: int, count: int) -> bool:
     whole = kept = 0.0
     for i in range(count):
-        whole += weights[i]
+        whole += weights[side, i]
     for i in range(count):
-        if not weights[i] > DUST * whole:
-            weights[i] = 0.0
-        kept += weights[i]
+        if not weights[side, i] > DUST * whole:
+            weights[side, i] = 0.0
+        kept += weights[side, i]
     if whole == 0.0:
         return False
     for i in range(count):
-        weights[i] = weights[i] / kept
+        weights[side, i] = weights[side, i] / kept
     return True
 
 
