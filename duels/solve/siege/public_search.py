@@ -38,6 +38,7 @@ from duels.solve.siege.public_steps import (
     fits,
     list_acts,
     mix_of,
+    next_act,
     note_plan,
     reshuffle,
     stands_out,
@@ -391,11 +392,9 @@ def choose_best(
     """
     low, high = geo.first[m], geo.first[m + 1]
     drawn, best, pick, wanted = wk.drawn[level], wk.best[level], wk.pick[level], wk.wanted[level]
-    q, looked, tally = wk.q[level], wk.looked[level], wk.tally[level]
+    q, looked = wk.q[level], wk.looked[level]
     count = list_acts(level, m, geo, wk)
     acts = wk.acts[level]
-    for i in range(count):
-        tally[acts[i]] = 0.0
     guess_acts(level, m, count, tb, geo, wk)
     for i in range(0 if mode == CEILING else count):
         act = acts[i]
@@ -405,39 +404,14 @@ def choose_best(
         try_act(level, act, m, NEVER, mode, tb, st, geo, wk, ln, plan)
     for side in (UPPER, LOWER):
         while tau < NEVER and not (side == LOWER and mode == CEILING):
-            total = 0.0
-            for h in range(low, high):
-                if drawn[h] > 0.0:
-                    act = stands_out(level, h, h - low, count, side, wk)
-                    wanted[h] = act + 1.0
-                    if act >= 0:
-                        floor = best[UPPER, h] if side == UPPER else q[act, LOWER, h - low]
-                        excess = drawn[h] * (q[act, UPPER, h - low] - floor)
-                        tally[act] += excess
-                        total += excess
-            chosen = -1
-            for i in range(count):
-                if tally[acts[i]] > 0.0 and (chosen < 0 or tally[acts[i]] > tally[chosen]):
-                    chosen = acts[i]
-            for i in range(count):
-                tally[acts[i]] = 0.0
-            if chosen < 0 or total <= LEAVE * tau:
+            act, step = next_act(level, m, count, side, LEAVE * tau, geo, wk)
+            if act < 0:
                 break
-            step = DONE
-            for h in range(low, high):
-                if drawn[h] > 0.0 and wanted[h] == chosen + 1.0:
-                    step = min(step, looked[chosen, h - low] + 1)
-            for h in range(low, high):
-                if drawn[h] > 0.0 and wanted[h] == chosen + 1.0 and looked[chosen, h - low] < step:
-                    wanted[h] = drawn[h]
-                    looked[chosen, h - low] = step
-                else:
-                    wanted[h] = 0.0
             deep = tau if step == DONE else NEVER
-            try_act(level, chosen, m, deep, mode, tb, st, geo, wk, ln, plan)
+            try_act(level, act, m, deep, mode, tb, st, geo, wk, ln, plan)
             for h in range(low, high):
                 if wanted[h] > 0.0 and step == DONE:
-                    best[UPPER, h] = max(best[UPPER, h], q[chosen, UPPER, h - low])
+                    best[UPPER, h] = max(best[UPPER, h], q[act, UPPER, h - low])
     for h in range(low, high):
         if drawn[h] > 0.0:
             act = stands_out(level, h, h - low, count, UPPER, wk)

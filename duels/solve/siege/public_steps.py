@@ -181,3 +181,46 @@ def stands_out(level: int, hand: int, at: int, count: int, side: int, wk: Work) 
                 top = wk.q[level, act, side, at]
                 found = -1 if done else act
     return found
+
+
+@compiled
+def next_act(
+    level: int, size: int, count: int, side: int, least: float, geo: Geometry, wk: Work
+) -> tuple[int, int]:
+    """The own move that stands out most over the hands, how far to follow it now, and for whom.
+
+    No move (-1) if not more than `least` stands out in all. Of the hands for which it stands out,
+    `wk.wanted` has those that were followed least.
+    """
+    drawn, best, wanted = wk.drawn[level], wk.best[level], wk.wanted[level]
+    q, looked, tally, acts = wk.q[level], wk.looked[level], wk.tally[level], wk.acts[level]
+    low, high = geo.first[size], geo.first[size + 1]
+    for i in range(count):
+        tally[acts[i]] = 0.0
+    total = 0.0
+    for h in range(low, high):
+        if drawn[h] > 0.0:
+            act = stands_out(level, h, h - low, count, side, wk)
+            wanted[h] = act + 1.0
+            if act >= 0:
+                floor = best[UPPER, h] if side == UPPER else q[act, LOWER, h - low]
+                excess = drawn[h] * (q[act, UPPER, h - low] - floor)
+                tally[act] += excess
+                total += excess
+    chosen = -1
+    for i in range(count):
+        if tally[acts[i]] > 0.0 and (chosen < 0 or tally[acts[i]] > tally[chosen]):
+            chosen = acts[i]
+    if chosen < 0 or total <= least:
+        return -1, DONE
+    step = DONE
+    for h in range(low, high):
+        if drawn[h] > 0.0 and wanted[h] == chosen + 1.0:
+            step = min(step, looked[chosen, h - low] + 1)
+    for h in range(low, high):
+        if drawn[h] > 0.0 and wanted[h] == chosen + 1.0 and looked[chosen, h - low] < step:
+            wanted[h] = drawn[h]
+            looked[chosen, h - low] = step
+        else:
+            wanted[h] = 0.0
+    return chosen, step
