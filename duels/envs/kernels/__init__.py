@@ -25,7 +25,7 @@ from duels.solve.compiled import have_numba, np
 __all__ = [
     "DECISIONS", "GOING_ON", "KERNELS", "NOBODY",
     "Array", "Chooser", "Kernel", "NoKernel", "Scalar",
-    "apart", "compiled", "have_numba", "kernel_named", "kernel_of", "need_numba", "np",
+    "apart", "compiled", "have_numba", "kernel_named", "kernel_of", "need_numba", "nobody", "np",
 ]  # fmt: skip
 
 # By slug. A game of another package declares an entry point in the group `duels.kernels`:
@@ -85,7 +85,8 @@ class Kernel(NamedTuple):
     - `mask(rules, state, i, player, out, s)` and `observe(...)` fill the row `out[i, s]`.
 
     `chooser(game, opponent)` is a built-in opponent other than `random` in compiled code, or None:
-    it is then asked in Python, which is as right and a hundred times slower.
+    it is then asked in Python, which is as right and a hundred times slower. (Where hands are
+    secret, what an opponent remembers must be in the state, and the answer is never None.)
     """
 
     game: type[AnyGame]
