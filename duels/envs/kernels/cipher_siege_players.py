@@ -12,7 +12,7 @@ import zlib
 from functools import lru_cache
 from typing import Any, NamedTuple
 
-from duels.envs.kernels import DECISIONS, Array, Chooser, Scalar, apart, compiled, np
+from duels.envs.kernels import DECISIONS, Array, Chooser, Scalar, apart, compiled, keep, np
 from duels.envs.kernels.cipher_siege import (
     CI, DISCARD, HAND, KNOWN, PHASE, ROW, SIZE, SWAPPING, choose,
 )  # fmt: skip
@@ -206,6 +206,7 @@ def informed(
 # Reading the table
 
 
+@keep
 @apart
 def measure_hands(words: Array, damage: Array, best: Array, attacks: Array) -> None:
     for row in range(damage.shape[0]):
@@ -219,6 +220,7 @@ def measure_hands(words: Array, damage: Array, best: Array, attacks: Array) -> N
                 damage[row], best[row] = words[move + WORTH], place - words[at]
 
 
+@keep
 @apart
 def unpack_block(
     data: Array, first: Any, begin: int, end: int, share: float, keys: Array, where: Array,
@@ -286,6 +288,7 @@ def unpack_block(
     return used
 
 
+@keep
 @apart
 def hash_all(found: Array, places: Array, keys: Array, where: Array) -> None:
     mask = np.uint64(keys.shape[0] - 1)

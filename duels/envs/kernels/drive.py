@@ -12,7 +12,7 @@ from collections.abc import Callable
 from functools import cache
 from typing import Any, NamedTuple
 
-from duels.envs.kernels import DECISIONS, GOING_ON, NOBODY, Array, compiled, kernel_named
+from duels.envs.kernels import DECISIONS, GOING_ON, NOBODY, Array, compiled, keep, kernel_named
 
 # How a game ended, as `Batch.ending` says it.
 RUNNING, BY_RULES, BY_FORFEIT, BY_LIMIT = range(4)
@@ -33,6 +33,7 @@ class Drivers(NamedTuple):
     observations_of: Callable[..., Any]
 
 
+@keep
 @compiled
 def misplaced(actions: Array, moves: int) -> int:
     """The place of the first action that is no move at all, or -1."""
@@ -150,7 +151,5 @@ def drivers(slug: str, sealed: bool) -> Drivers:
 
         return filled
 
-    return Drivers(
-        start, advance, begin, step, pick, movers, masks=look(mask), observations=look(observe),
-        masks_of=look_as(mask), observations_of=look_as(observe),
-    )  # fmt: skip
+    loops = begin, step, pick, movers, look(mask), look(observe), look_as(mask), look_as(observe)
+    return Drivers(start, advance, *map(keep, loops))

@@ -5,7 +5,9 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import NamedTuple
 
-from duels.envs.kernels import GOING_ON, NOBODY, Array, Chooser, Kernel, Scalar, bits, compiled, np
+from duels.envs.kernels import (
+    GOING_ON, NOBODY, Array, Chooser, Kernel, Scalar, bits, compiled, keep, np,
+)  # fmt: skip
 from duels.envs.kernels.mixing import (
     DRAW, LOSS, UNKNOWN, WIN, WON, Known, greedy, informed, share_of,
 )  # fmt: skip
@@ -114,6 +116,7 @@ def gain(rules: Rules, state: Array, i: int, player: int, action: int) -> Scalar
     return fresh * (WON if action + 1 >= state[i, LP + 1 - player] else action + 1)
 
 
+@keep
 @compiled
 def fill_turns(refresh: bool, turns: Array) -> None:
     """Own turns to a win by the other's life points and the own record: largest numbers first."""

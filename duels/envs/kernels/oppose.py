@@ -9,7 +9,7 @@ from collections.abc import Callable
 from functools import cache
 from typing import Any, NamedTuple
 
-from duels.envs.kernels import NOBODY, Array, Chooser, compiled, kernel_named
+from duels.envs.kernels import NOBODY, Array, Chooser, compiled, keep, kernel_named
 from duels.envs.kernels.drive import RUNNING, drivers
 
 # A game in which the agent has no choice before it ends is dealt again, but not for ever.
@@ -111,4 +111,4 @@ def opposing(slug: str, sealed: bool, choose: Callable[..., Any]) -> Opposing:
                 fair &= start_for(rules, tables, state, streams, i, seat, limit, skipped)
         return fair
 
-    return Opposing(begin, step)
+    return Opposing(keep(begin), keep(step))
