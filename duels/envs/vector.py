@@ -125,8 +125,7 @@ class Versus:
 
     def random_actions(self) -> Array:
         """A legal action for each game, all equally likely."""
-        both = self.batch.random_actions()
-        return both[self._rows, self.seats] if self.batch.sealed else both
+        return self.batch.random_actions_of(self.seats)
 
     def reset(self, seed: int | None = None, where: Any = None) -> None:
         """Begin games anew, all or those `where` says: from a seed, or going on along the present
@@ -144,6 +143,7 @@ class Versus:
         """The agent's action in every game, or in those `where` says, and all that happens until
         it must choose again."""
         taken = self.batch.checked(actions, 1, where)
+        self._final = np.empty_like(self._final)  # new, so that the last one may be kept
         if self._chooser is not None:
             rewards, fair = self.batch.step_against(
                 self._chooser, taken, self.seats, self.skipped, self._final, where
@@ -233,6 +233,43 @@ def _require(fair: bool) -> None:
         raise RuntimeError("the opponent ends every game before the agent has a choice")
 
 
+class Finals:
+    """The last observations of games that ended, None for the others: numpy's array of objects.
+
+    It is made when it is first used in any way. Few learners look at it, and making hundreds of
+    small arrays would take as long as the step itself.
+    """
+
+    def __init__(self, observations: Array, rows: Array) -> None:
+        self._from: tuple[Array, Array] | None = (observations, rows)
+        self._made: Array = None
+
+    def _array(self) -> Array:
+        if self._from is not None:
+            observations, rows = self._from
+            self._made = np.full(len(observations), None, object)
+            self._made[rows] = np.fromiter(observations[rows], object, len(rows))
+            self._from = None
+        return self._made
+
+    def __array__(self, dtype: Any = None, copy: Any = None) -> Array:
+        return np.array(self._array(), dtype=dtype, copy=copy)
+
+    def __len__(self) -> int:
+        return len(self._array())
+
+    def __getitem__(self, at: Any) -> Any:
+        return self._array()[at]
+
+    def __setitem__(self, at: Any, value: Any) -> None:
+        self._array()[at] = value
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):  # what copies and pickles look for
+            raise AttributeError(name)
+        return getattr(self._array(), name)
+
+
 def _base() -> Any:
     return object if gymnasium is None else gymnasium.vector.VectorEnv
 
@@ -299,8 +336,7 @@ class DuelVectorEnv(_base()):  # type: ignore[misc]
         ended = terminated | truncated
         rows = np.flatnonzero(ended)
         if len(rows):
-            final = np.full(self.num_envs, None, object)
-            final[rows] = np.fromiter(self.games.final_observation[rows], object, len(rows))
+            final = Finals(self.games.final_observation, rows)
             illegal = (self.games.ending == BY_FORFEIT) & (rewards <= 0)
             info |= {
                 "final_obs": final, "_final_obs": ended,

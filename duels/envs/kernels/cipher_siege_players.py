@@ -32,6 +32,7 @@ from duels.solve.siege.places import Codes
 
 if np is not None:
     _SPREAD, _FOLD = np.uint64(0x9E3779B97F4A7C15), np.uint64(29)
+    _EIGHT, _BYTE = np.uint64(8), np.uint64(255)
 
 
 class Hands(NamedTuple):
@@ -48,8 +49,7 @@ class Playing(NamedTuple):
     hands: Hands
     radix: Array  # codes of one card, by value
     bucket: Array  # summary of the unseen cards, by the code of those seen
-    keys: Array  # u64, 0 where the place is free
-    where: Array  # the first and the last place in the two below
+    found: Array  # u64: a key, 0 where the place is free; where its moves begin, and how many
     moves: Array
     sums: Array
     cap: int  # one more than the largest CI
@@ -115,12 +115,12 @@ def code_of(own: Playing, cards: int) -> Scalar:
 
 
 @compiled
-def slot_of(own: Playing, key: Any) -> Scalar:
+def slot_of(found: Array, key: Any) -> Scalar:
     """Where a key is, or a free place if it is not there."""
-    mask = np.uint64(own.keys.shape[0] - 1)
+    mask = np.uint64(found.shape[0] - 1)
     spread = key * _SPREAD
     slot = (spread ^ (spread >> _FOLD)) & mask
-    while own.keys[slot] != 0 and own.keys[slot] != key:
+    while found[slot, 0] != 0 and found[slot, 0] != key:
         slot = (slot + np.uint64(1)) & mask
     return slot
 
@@ -139,12 +139,12 @@ def stored(own: Playing, state: Array, i: int, player: int) -> Scalar:
         known = np.uint64(code_of(own, state[i, KNOWN + player]))
         fine = (np.uint64(discard) * space + known) * space * space + low
         fine = (fine * cap * cap * np.uint64(8) + ends) * np.uint64(6) + np.uint64(2) + turn
-        slot = slot_of(own, fine)
-        if own.keys[slot] != 0:
+        slot = slot_of(own.found, fine)
+        if own.found[slot, 0] != 0:
             return slot
     tag = np.uint64(1) if own.even else np.uint64(4) + turn
     rough = np.uint64(own.bucket[hand + discard]) * space * space + low
-    return slot_of(own, (rough * cap * cap * np.uint64(8) + ends) * np.uint64(6) + tag)
+    return slot_of(own.found, (rough * cap * cap * np.uint64(8) + ends) * np.uint64(6) + tag)
 
 
 @compiled
@@ -194,9 +194,10 @@ def informed(
     if own.hands.damage[row] >= ci:
         return win(rules, row, attacks, ci, own.share, streams, i)
     slot = stored(own, state, i, player)
-    if own.keys[slot] == 0:
+    if own.found[slot, 0] == 0:
         return one_or_other(rules, row, own.hands.best[row], own.share, streams, i)
-    place, last = own.where[slot, 0], own.where[slot, 1]
+    place = np.int64(own.found[slot, 1] >> _EIGHT)
+    last = place + np.int64(own.found[slot, 1] & _BYTE)
     drawn = below(streams, i, PICKS, own.sums[last])
     while drawn >= own.sums[place]:
         place += 1
@@ -223,82 +224,83 @@ def measure_hands(words: Array, damage: Array, best: Array, attacks: Array) -> N
 @keep
 @apart
 def unpack_block(
-    data: Array, first: Any, begin: int, end: int, share: float, keys: Array, where: Array,
-    moves: Array, sums: Array, used: int, parts: Array,
+    data: Array, first: Any, count: int, share: float, found: Array, moves: Array, sums: Array,
+    used: int, parts: Array,
 ) -> int:  # fmt: skip
     """The states of one block, as `duels.solve.siege.strategy.Block` reads them.
 
     Gives how much of `moves` and `sums` is used then. `parts` is room to work in.
     """
-    read, key = 0, first
-    for state in range(begin, end):
-        shift = np.uint64(0)
-        while True:
-            byte = np.uint64(data[read])
-            read += 1
-            key += (byte & np.uint64(127)) << shift
-            shift += np.uint64(7)
-            if byte < 128:
-                break
-        keys[state] = key
-    count = end - begin
-    pair = read + 2 * count
+    read, key = count_keys(data, count), first
+    pair, at = read + 2 * count, 0
     value = pair
     for state in range(count):
         value += 2 * np.int64(data[read + count + state])
     for state in range(count):
+        shift = np.uint64(0)
+        while True:
+            byte = np.uint64(data[at])
+            at += 1
+            key += (byte & np.uint64(127)) << shift
+            shift += np.uint64(7)
+            if byte < 128:
+                break
         n, played = np.int64(data[read + state]), np.int64(data[read + count + state])
-        mix, regrets, shares = parts[0], parts[1], parts[2]
-        total, best = 0.0, -1.0
-        for move in range(n):
-            mix[move] = 0.0
-            if data[value + move] != strategy.UNKNOWN:
-                best = max(best, data[value + move] / strategy.SCALE)
+        mix, begun = parts[0], used
+        mix[:n] = 0.0
         for number in range(played):
             mix[data[pair + 2 * number]] = data[pair + 2 * number + 1]
-            total += data[pair + 2 * number + 1]
-        where[begin + state, 0] = used
-        if share == 0.0:
-            summed = 0
-            for number in range(played):
-                summed += np.int64(data[pair + 2 * number + 1])
-                moves[used], sums[used] = data[pair + 2 * number], summed
-                used += 1
-        else:
+        if share > 0.0:
+            soften_state(data[value : value + n], n, share, parts)
+        # The likeliest first, so that few have to be looked at.
+        whole = 0.0
+        for _ in range(n):
+            top = 0
             for move in range(n):
-                mix[move] /= total
-                regrets[move] = WIN_PASSED_BY if best == 1.0 else UNMEASURED
-                if data[value + move] != strategy.UNKNOWN:
-                    regrets[move] = best - data[value + move] / strategy.SCALE
-                if mix[move] > 0.0:
-                    regrets[move] = 0.0
-            level_shares(regrets, n, best == 0.0, share, mix, shares)
-            whole, before = 0.0, 0
-            for move in range(n):
-                whole += shares[move]
-                summed = np.int64(np.rint(whole * WHOLE))
-                if summed > before:
-                    moves[used], sums[used] = move, summed
-                    used += 1
-                before = max(before, summed)
-            sums[used - 1] = WHOLE
-        where[begin + state, 1] = used - 1
+                top = move if mix[move] > mix[top] else top
+            if mix[top] <= 0.0:
+                break
+            whole += mix[top]
+            mix[top] = 0.0
+            moves[used], sums[used] = top, np.uint32(np.rint(whole))
+            used += 1
+        slot = slot_of(found, key)
+        found[slot, 0] = key
+        found[slot, 1] = np.uint64((begun << 8) + used - 1 - begun)
         pair += 2 * played
         value += n
     return used
 
 
-@keep
 @apart
-def hash_all(found: Array, places: Array, keys: Array, where: Array) -> None:
-    mask = np.uint64(keys.shape[0] - 1)
-    for state in range(found.shape[0]):
-        spread = found[state] * _SPREAD
-        slot = (spread ^ (spread >> _FOLD)) & mask
-        while keys[slot] != 0:
-            slot = (slot + np.uint64(1)) & mask
-        keys[slot] = found[state]
-        where[slot, 0], where[slot, 1] = places[state, 0], places[state, 1]
+def count_keys(data: Array, count: int) -> int:
+    """Where the keys of a block end."""
+    read = 0
+    while count > 0:
+        count -= int(data[read] < 128)
+        read += 1
+    return read
+
+
+@apart
+def soften_state(values: Array, n: int, share: float, parts: Array) -> None:
+    """A level's chances of the moves of a state, of `WHOLE`, instead of the mix in `parts[0]`."""
+    mix, regrets, shares = parts[0], parts[1], parts[2]
+    total, best = 0.0, -1.0
+    for move in range(n):
+        total += mix[move]
+        if values[move] != strategy.UNKNOWN:
+            best = max(best, values[move] / strategy.SCALE)
+    for move in range(n):
+        mix[move] /= total
+        regrets[move] = WIN_PASSED_BY if best == 1.0 else UNMEASURED
+        if values[move] != strategy.UNKNOWN:
+            regrets[move] = best - values[move] / strategy.SCALE
+        if mix[move] > 0.0:
+            regrets[move] = 0.0
+    level_shares(regrets, n, best == 0.0, share, mix, shares)
+    for move in range(n):
+        mix[move] = np.rint(shares[move] * WHOLE)
 
 
 @lru_cache(maxsize=8)
@@ -316,7 +318,7 @@ def playing(game: CipherSiege, opponent: str) -> Playing:
     states, blocks = struct.unpack_from("<II", table.payload)
     index = np.frombuffer(table.payload, [("first", "<u8"), ("at", "<u4")], blocks, 8)
     packed, share = table.payload[8 + 12 * blocks :], share_of(opponent)
-    found, places = np.zeros(states, np.uint64), np.zeros((states, 2), np.int64)
+    found = np.zeros((1 << (states.bit_length() + 1), 2), np.uint64)
     moves, sums = np.zeros(0, np.uint8), np.zeros(0, np.uint32)
     parts, used = np.zeros((3, MAX_ACTIONS + 1)), 0
     ends = [*index["at"][1:].tolist(), len(packed)]
@@ -327,18 +329,12 @@ def playing(game: CipherSiege, opponent: str) -> Playing:
         if used + len(data) > len(moves):
             room = 2 * len(moves) + len(data)
             moves, sums = np.resize(moves, room), np.resize(sums, room)
-        at = number * strategy.BLOCK
-        used = unpack_block(
-            data, first, at, min(at + strategy.BLOCK, states), share, found, places, moves, sums,
-            used, parts,
-        )  # fmt: skip
-    slots = 1 << (states.bit_length() + 1)
-    keys, where = np.zeros(slots, np.uint64), np.zeros((slots, 2), np.int32)
-    hash_all(found, places, keys, where)
+        count = min(strategy.BLOCK, states - number * strategy.BLOCK)
+        used = unpack_block(data, first, count, share, found, moves, sums, used, parts)
     codes = Codes(game)
     bucket = [unseen_bucket(codes.counts(code), game.copies) for code in range(codes.space)]
     return Playing(
-        hands(game), np.array(codes.radix), np.array(bucket), keys, where, moves[:used].copy(),
+        hands(game), np.array(codes.radix), np.array(bucket), found, moves[:used].copy(),
         sums[:used].copy(), max(game.integrity) + 1, table.facts["fine_plies"],
         game.integrity[0] == game.integrity[1], share,
     )  # fmt: skip

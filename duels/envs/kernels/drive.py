@@ -29,7 +29,8 @@ class Drivers(NamedTuple):
     movers: Callable[..., Any]
     masks: Callable[..., Any]
     observations: Callable[..., Any]
-    masks_of: Callable[..., Any]  # these two are of one seat in each game
+    pick_of: Callable[..., Any]  # these three are of one seat in each game
+    masks_of: Callable[..., Any]
     observations_of: Callable[..., Any]
 
 
@@ -123,6 +124,11 @@ def drivers(slug: str, sealed: bool) -> Drivers:
                 out[i, 0] = choose(rules, state, streams, i, mover(rules, state, i))
 
     @compiled
+    def pick_of(rules: Any, state: Array, streams: Array, seats: Array, out: Array) -> None:
+        for i in range(state.shape[0]):
+            out[i] = choose(rules, state, streams, i, seats[i])
+
+    @compiled
     def movers(rules: Any, state: Array, out: Array) -> None:
         for i in range(state.shape[0]):
             out[i] = -1 if sealed else mover(rules, state, i)
@@ -151,5 +157,5 @@ def drivers(slug: str, sealed: bool) -> Drivers:
 
         return filled
 
-    loops = begin, step, pick, movers, look(mask), look(observe), look_as(mask), look_as(observe)
-    return Drivers(start, advance, *map(keep, loops))
+    looks = look(mask), look(observe), pick_of, look_as(mask), look_as(observe)
+    return Drivers(start, advance, *map(keep, (begin, step, pick, movers, *looks)))

@@ -9,7 +9,7 @@ from duels.envs.kernels import (
     GOING_ON, NOBODY, Array, Chooser, Kernel, Scalar, bits, compiled, keep, np,
 )  # fmt: skip
 from duels.envs.kernels.mixing import (
-    DRAW, LOSS, UNKNOWN, WIN, WON, Known, greedy, informed, share_of,
+    DRAW, LOSS, UNKNOWN, WIN, WON, Known, Worth, greedy, informed, share_of, weighing,
 )  # fmt: skip
 from duels.envs.kernels.stream import PICKS, below
 from duels.games.number_wars import NumberWars, State
@@ -173,8 +173,29 @@ def look(
     return DRAW if theirs != full else WIN, UNKNOWN
 
 
+WEIGH_EACH = weighing(options, look)
+
+
+@compiled
+def weigh(rules: Rules, turns: Array, state: Array, i: int, player: int) -> Worth:
+    """As `look` has it; quickly where records clear, as somebody then wins in any case."""
+    if not rules.refresh:
+        return WEIGH_EACH(rules, turns, state, i, player)
+    used, lp = state[i, USED + player], state[i, LP + 1 - player]
+    others = turns[state[i, LP + player], state[i, USED + 1 - player]]
+    wins = soonest = 0
+    fewest = others
+    for action in range(rules.numbers):
+        fresh = 1 - ((used >> action) & 1)
+        needed = turns[max(0, lp - fresh * (action + 1)), used | (1 << action)]
+        wins |= int(needed < others) << action
+        soonest = (0 if needed < fewest else soonest) | (int(needed <= fewest) << action)
+        fewest = min(fewest, needed)
+    return Worth(wins, 0, soonest if wins != 0 else (1 << rules.numbers) - 1)
+
+
 GREEDY = greedy(options, gain)
-INFORMED = informed(options, gain, look)
+INFORMED = informed(options, gain, weigh)
 
 
 @lru_cache(maxsize=8)

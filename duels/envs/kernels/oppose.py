@@ -9,7 +9,7 @@ from collections.abc import Callable
 from functools import cache
 from typing import Any, NamedTuple
 
-from duels.envs.kernels import NOBODY, Array, Chooser, compiled, keep, kernel_named
+from duels.envs.kernels import NOBODY, Array, Chooser, apart, compiled, keep, kernel_named
 from duels.envs.kernels.drive import RUNNING, drivers
 
 # A game in which the agent has no choice before it ends is dealt again, but not for ever.
@@ -57,7 +57,7 @@ def opposing(slug: str, sealed: bool, choose: Callable[..., Any]) -> Opposing:
             ended, winner = advance(rules, state, streams, i, action, action, limit)
         return ended, winner
 
-    @compiled
+    @apart
     def start_for(
         rules: Any, tables: Any, state: Array, streams: Array, i: int, seat: int, limit: int,
         skipped: Array,
