@@ -244,6 +244,14 @@ class Batch:
         self._changed()
         return rewards, bool(fair)
 
+    def choices_of(self, opponent: Chooser, seats: Array) -> Array:
+        """What an opponent in these seats chooses now, where they must choose; nothing is played."""
+        out = np.empty(self.size, np.int64)
+        opposing(self.game.slug, self.sealed, opponent.choose).pick(
+            self._rules, opponent.tables, self._state, self._streams, seats, out
+        )
+        return out
+
     def masks_of(self, seats: Array, out: Array) -> None:
         """What these seats may choose, where they choose: size x 1 x moves."""
         self._run.masks_of(self._rules, self._state, seats, out.view(np.uint8))

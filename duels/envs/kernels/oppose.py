@@ -21,6 +21,7 @@ class Opposing(NamedTuple):
 
     begin: Callable[..., Any]
     step: Callable[..., Any]
+    pick: Callable[..., Any]
 
 
 @cache
@@ -111,4 +112,11 @@ def opposing(slug: str, sealed: bool, choose: Callable[..., Any]) -> Opposing:
                 fair &= start_for(rules, tables, state, streams, i, seat, limit, skipped)
         return fair
 
-    return Opposing(keep(begin), keep(step))
+    @compiled
+    def pick(
+        rules: Any, tables: Any, state: Array, streams: Array, seats: Array, out: Array
+    ) -> None:
+        for i in range(state.shape[0]):
+            out[i] = choose(rules, tables, state, streams, i, seats[i])
+
+    return Opposing(keep(begin), keep(step), keep(pick))
