@@ -132,9 +132,7 @@ class Versus:
         random numbers."""
         self.skipped[self.batch.rows(where)] = 0
         if self._chooser is not None:
-            _require(
-                self.batch.begin_against(self._chooser, self.seats, self.skipped, seed, where)
-            )
+            _require(self.batch.begin_against(self._chooser, self.seats, self.skipped, seed, where))
         else:
             self.batch.reset(seed, where)
             self._let_opponent_play(None)
