@@ -185,8 +185,8 @@ def main() -> None:
         for slug in games:
             for opponent in ("random", "perfect"):
                 cold, kept = start(slug, opponent)
-                cells = f"{cold:.1f} | {kept:.1f} | {cold / kept:.1f}"
-                print(f"| {slug} | {opponent} | {cells} |", flush=True)
+                figures = f"{cold:.1f} | {kept:.1f} | {cold / kept:.1f}"
+                print(f"| {slug} | {opponent} | {figures} |", flush=True)
         return
     print(f"Million steps a second, one core, batch of {asked.size}, random legal actions\n")
     print(f"| game | {' | '.join(BOTH_SIDES)} | full / pure | goal | bytes a game |")
