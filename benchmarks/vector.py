@@ -36,7 +36,7 @@ from duels.games import BUILT_IN, load
 GOALS = dict.fromkeys(BUILT_IN, 20.0) | {"cipher-siege": 5.0}
 BOTH_SIDES = ("full", "packed", "no mask", "bare", "pure")
 OPPONENTS = ("random", "greedy", "medium", "perfect")
-WINDOWS, SECONDS, WARM = 15, 0.05, 4.0
+WINDOWS, SECONDS, WARM = 15, 0.05, 3.0
 START = """
 import sys
 from duels.envs.vector import Versus
