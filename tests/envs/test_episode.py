@@ -78,10 +78,9 @@ def test_the_turn_limit_ends_an_episode_without_a_winner() -> None:
 
 def test_a_masked_action_loses_the_game() -> None:
     episode = episodes.Episode(coding.coding(load("number-clash")), seed=1)
-    for action in (9, 9):
-        episode.pick(0, action)
-        if episode.result is None:
-            episode.pick(1, 0)
+    for action in (0, 1):
+        episode.pick(0, 9)
+        episode.pick(1, action)
     assert episode.result.by == "forfeit"
     assert episode.rewards == (-1.0, 1.0)
     assert not episode.mask(0).any()
