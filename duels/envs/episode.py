@@ -98,17 +98,17 @@ class Episode:
     # What a player may do.
 
     def pick(self, player: int, action: Any) -> None:
-        """A player's action. One that the mask forbids loses the game, or is refused."""
+        """A player's action. One that the mask forbids loses the game, or is refused.
+
+        Of a sealed choice both are looked at together, when both are there: if the mask forbids
+        both, nobody has won.
+        """
         node, coding = self.node, self.coding
         moves, action = coding.moves, coding.action(action)
         if player not in self.deciders:
             raise ValueError(f"no pick of {player_name(player)} is awaited")
-        if not node.turn.masks[player][action]:
-            if self.illegal == "raise":
-                raise IllegalMove(f"{moves[action]} is not an option now")
-            why = f"{player_name(player)} forfeits: {moves[action]} is not an option."
-            self._end(Result(1 - player, "forfeit", why))
-            return
+        if self.illegal == "raise" and not node.turn.masks[player][action]:
+            raise IllegalMove(f"{moves[action]} is not an option now")
         key: Key = action
         if len(node.turn.deciders) == 2:
             self._sealed[player] = action
@@ -116,27 +116,32 @@ class Episode:
             if self.deciders:
                 return
             key = self._sealed[0], self._sealed[1]
-            self._sealed = {}
+        picks = self._sealed or {player: action}
+        wrong = [one for one in picks if not node.turn.masks[one][picks[one]]]
+        if wrong:
+            self._forfeit(wrong, moves[picks[wrong[0]]])
+            return
+        self._sealed = {}
         if self.happened is not None:
             self.happened.append((node.state, node.event(key)))
         self._decisions += 1
         self._settle(node.after(key))
 
     def pick_both(self, one: Any, two: Any) -> None:
-        """The two picks of a sealed choice at once: both are looked at before either counts.
-
-        If the mask forbids both, nobody has won.
-        """
+        """The two picks of a sealed choice at once; one that is refused leaves nothing behind."""
         masks, picks = self.node.turn.masks, (self.coding.action(one), self.coding.action(two))
-        wrong = [player for player in (0, 1) if not masks[player][picks[player]]]
-        if len(wrong) == 2 and self.illegal == "forfeit":
-            self._end(Result(None, "forfeit", "Both players forfeit: neither pick is an option."))
-            return
-        for player in wrong or (0, 1):
-            if self.result is None:
-                self.pick(player, picks[player])
+        first = int(bool(masks[0][picks[0]]))  # the one that may be refused
+        self.pick(first, picks[first])
+        self.pick(1 - first, picks[1 - first])
 
     # Inside.
+
+    def _forfeit(self, wrong: list[int], move: str) -> None:
+        if len(wrong) == 2:
+            self._end(Result(None, "forfeit", "Both players forfeit: neither pick is an option."))
+        else:
+            why = f"{player_name(wrong[0])} forfeits: {move} is not an option."
+            self._end(Result(1 - wrong[0], "forfeit", why))
 
     def _settle(self, node: Node) -> None:
         """Let chance act until somebody must choose or the game is over."""

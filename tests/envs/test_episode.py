@@ -78,10 +78,9 @@ def test_the_turn_limit_ends_an_episode_without_a_winner() -> None:
 
 def test_a_masked_action_loses_the_game() -> None:
     episode = episodes.Episode(coding.coding(load("number-clash")), seed=1)
-    for action in (9, 9):
-        episode.pick(0, action)
-        if episode.result is None:
-            episode.pick(1, 0)
+    for action in (0, 1):
+        episode.pick(0, 9)
+        episode.pick(1, action)
     assert episode.result.by == "forfeit"
     assert episode.rewards == (-1.0, 1.0)
     assert not episode.mask(0).any()
@@ -147,3 +146,21 @@ def test_a_shared_mask_cannot_be_written_to() -> None:
     code = coding.coding(load("firewall-breach"))
     with pytest.raises(ValueError, match="read-only"):
         code.start.turn.masks[0][0] = 0
+
+
+def test_two_illegal_sealed_picks_are_a_draw_one_after_the_other_too() -> None:
+    for order in ((0, 1), (1, 0)):
+        episode = episodes.Episode(coding.coding(load("number-clash")), seed=1)
+        episode.pick_both(3, 3)
+        for player in order:
+            assert episode.result is None
+            episode.pick(player, 3)
+        assert episode.result is not None
+        assert (episode.result.winner, episode.result.by) == (None, "forfeit")
+        assert episode.rewards == (0.0, 0.0)
+    episode = episodes.Episode(coding.coding(load("number-clash")), seed=1)
+    episode.pick_both(3, 3)
+    episode.pick(0, 3)
+    episode.pick(1, 4)
+    assert episode.result is not None
+    assert episode.result.winner == 1

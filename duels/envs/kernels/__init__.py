@@ -21,11 +21,13 @@ from duels.core.show import listed
 from duels.envs.extras import Array
 from duels.solve import compiled as numba
 from duels.solve.compiled import have_numba, np
+from duels.solve.compiled.cache import keep
 
 __all__ = [
     "DECISIONS", "GOING_ON", "KERNELS", "NOBODY",
-    "Array", "Kernel", "NoKernel", "Scalar",
-    "compiled", "have_numba", "kernel_named", "kernel_of", "need_numba", "np",
+    "Array", "Chooser", "Kernel", "NoKernel", "Scalar",
+    "apart", "compiled", "have_numba", "keep", "kernel_named", "kernel_of", "need_numba", "nobody",
+    "np", "placed",
 ]  # fmt: skip
 
 # By slug. A game of another package declares an entry point in the group `duels.kernels`:
@@ -54,6 +56,34 @@ class NoKernel(DuelsError, ValueError):
     """A game, or a variant of one, that has not been restated as a kernel."""
 
 
+class Chooser(NamedTuple):
+    """A built-in opponent as compiled code.
+
+    `choose(rules, tables, state, streams, i, player)` is its action in a row, drawn from the row's
+    stream of picks. `tables` is a tuple of what it reads; where it also writes there, to remember
+    what it has worked out, the tables are one chooser's own.
+    """
+
+    choose: Callable[..., Any]
+    tables: Any
+
+
+def nobody(game: Any, opponent: str) -> Chooser | None:
+    """The choosers of a kernel that has none: opponents are asked in Python."""
+    return None
+
+
+def placed(place: str) -> Callable[[Any, str], Chooser | None]:
+    """The choosers of a module that is built on the kernel's own: `module:function`, found late."""
+
+    def chooser(game: Any, opponent: str) -> Chooser | None:
+        module, _, name = place.partition(":")
+        made: Chooser | None = getattr(importlib.import_module(module), name)(game, opponent)
+        return made
+
+    return chooser
+
+
 class Kernel(NamedTuple):
     """One game's kernel: its columns, how its pure states fit into them, and compiled functions.
 
@@ -65,7 +95,12 @@ class Kernel(NamedTuple):
       `choose(rules, state, streams, i, player)` is one of those, each equally likely;
     - `play(rules, state, streams, i, first, second)` plays what was chosen (`second` only if
       sealed), then chance, and says who has won, NOBODY for a draw or GOING_ON;
-    - `mask(rules, state, i, player, out, s)` and `observe(...)` fill the row `out[i, s]`.
+    - `mask(rules, state, i, player, out, s)` and `observe(...)` fill the row `out[i, s]`, and so
+      does `packed`, if there is one: the mask as bits, the lowest of the first byte first.
+
+    `chooser(game, opponent)` is a built-in opponent other than `random` in compiled code, or None:
+    it is then asked in Python, which is as right and a hundred times slower. (Where hands are
+    secret, what an opponent remembers must be in the state, and the answer is never None.)
     """
 
     game: type[AnyGame]
@@ -82,6 +117,8 @@ class Kernel(NamedTuple):
     play: Callable[..., Any]
     mask: Callable[..., Any]
     observe: Callable[..., Any]
+    chooser: Callable[[Any, str], Chooser | None] = nobody
+    packed: Callable[..., Any] | None = None
 
 
 need_numba = functools.partial(numba.need_numba, "vectorised games need", "rl")
@@ -94,10 +131,18 @@ def compiled(function: F) -> F:
     would cost as much as a step. They allocate nothing, so there is nothing to count; the option is
     numba's own, so a numba without it is served too, at half the speed.
 
-    Results are not cached on disk: numba does not notice when a function called from another file
-    has changed, and stale rules would be worse than a wait of seconds.
+    Only the loops over a batch are kept on disk (`keep`): all the rest is inside them.
     """
-    options = {"error_model": "numpy", "nogil": True, "forceinline": True}
+    return _built(function, forceinline=True)
+
+
+def apart(function: F) -> F:
+    """As `compiled`, and called instead of inlined: for what is long and seldom needed."""
+    return _built(function)
+
+
+def _built(function: F, **options: Any) -> F:
+    options |= {"error_model": "numpy", "nogil": True}
     try:
         return numba.built(function, need_numba, **options, _nrt=False)
     except KeyError:

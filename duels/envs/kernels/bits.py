@@ -53,9 +53,47 @@ def mark(word: int, n: int, out: Array, i: int, s: int) -> None:
 
 
 @compiled
+def mark_packed(word: int, out: Array, i: int, s: int) -> None:
+    """The bits as those of a packed mask."""
+    for byte in range(out.shape[2]):
+        out[i, s, byte] = (word >> (8 * byte)) & 255
+
+
+@compiled
 def count(word: int) -> Scalar:
     """How many bits are set, without a loop."""
     return int(_SIZE[word & ((1 << HALF) - 1)]) + int(_SIZE[word >> HALF])
+
+
+@compiled
+def top(word: int) -> Scalar:
+    """The place of the highest set bit; 0 where none is set."""
+    place = 0
+    while word > 1:
+        word >>= 1
+        place += 1
+    return place
+
+
+@compiled
+def sum_below(word: int, place: int) -> Scalar:
+    """How far below a place the set bits there are, all together."""
+    total = 0
+    for bit in range(place):
+        total += ((word >> bit) & 1) * (place - bit)
+    return total
+
+
+@compiled
+def sum_above(word: int, place: int) -> Scalar:
+    """How far above a place the set bits there are, all together."""
+    total, far = 0, 0
+    word >>= place
+    while word != 0:
+        total += (word & 1) * far
+        word >>= 1
+        far += 1
+    return total
 
 
 def word_of(numbers: tuple[int, ...]) -> int:
@@ -68,3 +106,16 @@ def word_of(numbers: tuple[int, ...]) -> int:
 
 def numbers_of(word: int) -> tuple[int, ...]:
     return tuple(place + 1 for place in range(word.bit_length()) if word >> place & 1)
+
+
+def ranks(n: int) -> Array:
+    """The number of each word of n bits among those with as many bits set, in ascending order.
+
+    >>> ranks(3).tolist() if np is not None else [0, 0, 1, 0, 2, 1, 2, 0]
+    [0, 0, 1, 0, 2, 1, 2, 0]
+    """
+    found, seen = np.zeros(1 << n, np.int64), [0] * (n + 1)
+    for word in range(1 << n):
+        found[word] = seen[word.bit_count()]
+        seen[word.bit_count()] += 1
+    return found

@@ -51,11 +51,16 @@ def unpacked(word: int) -> Cards:
 class Rules(NamedTuple):
     words: Array
     masks: Array  # which moves each row lists, 1 or 0 for each; empty if that took too much room
+    packed: Array  # the same as bits
+
+
+def hands_of(game: CipherSiege) -> int:
+    """How many hands there are, of up to one card more than the limit."""
+    return comb(game.limit + 1 + game.values, game.values)
 
 
 def rules(game: CipherSiege) -> Rules:
-    room = game.limit + 1
-    hands = comb(room + game.values, room)
+    room, hands = game.limit + 1, hands_of(game)
     if hands > MOST_HANDS:
         raise NoKernel(
             f"values={game.values} with limit={game.limit} has {hands} possible hands; "
@@ -78,7 +83,7 @@ def rules(game: CipherSiege) -> Rules:
     for row, mask in enumerate(masks):
         begin, end = words[at_rows + 2 * row : at_rows + 2 * row + 2]
         mask[words[begin:end]] = 1
-    return Rules(words, masks)
+    return Rules(words, masks, np.packbits(masks, axis=1, bitorder="little"))
 
 
 def _move(move: str) -> tuple[int, int, int, int]:

@@ -12,28 +12,30 @@ from collections.abc import Callable
 from functools import cache
 from typing import Any, NamedTuple
 
-from duels.envs.kernels import DECISIONS, GOING_ON, NOBODY, Array, compiled, kernel_named
+from duels.envs.kernels import DECISIONS, GOING_ON, NOBODY, Array, compiled, keep, kernel_named
 
 # How a game ended, as `Batch.ending` says it.
 RUNNING, BY_RULES, BY_FORFEIT, BY_LIMIT = range(4)
-
-# A game in which the agent has no choice before it ends is dealt again, but not for ever.
-MOST_DEALS = 10_000
 
 
 class Drivers(NamedTuple):
     """The compiled loops of one kernel."""
 
+    start: Callable[..., Any]  # these two are of one game
+    advance: Callable[..., Any]
     begin: Callable[..., Any]
     step: Callable[..., Any]
-    step_against_random: Callable[..., Any]
-    begin_against_random: Callable[..., Any]
     pick: Callable[..., Any]
     movers: Callable[..., Any]
     masks: Callable[..., Any]
     observations: Callable[..., Any]
+    packed: Callable[..., Any] | None
+    pick_of: Callable[..., Any]  # these three are of one seat in each game
+    masks_of: Callable[..., Any]
+    observations_of: Callable[..., Any]
 
 
+@keep
 @compiled
 def misplaced(actions: Array, moves: int) -> int:
     """The place of the first action that is no move at all, or -1."""
@@ -93,9 +95,10 @@ def drivers(slug: str, sealed: bool) -> Drivers:
             observe(rules, state, i, player, final, player)
 
     @compiled
-    def begin(rules: Any, state: Array, streams: Array) -> None:
+    def begin(rules: Any, state: Array, streams: Array, where: Array) -> None:
         for i in range(state.shape[0]):
-            start(rules, state, streams, i)
+            if where[i]:
+                start(rules, state, streams, i)
 
     @compiled
     def step(
@@ -113,59 +116,6 @@ def drivers(slug: str, sealed: bool) -> Drivers:
                 start(rules, state, streams, i)
 
     @compiled
-    def answer(
-        rules: Any, state: Array, streams: Array, i: int, seat: int, limit: int
-    ) -> tuple[int, int]:
-        """Let a random opponent play until the agent in `seat` must choose or the game ends."""
-        ended, winner = RUNNING, NOBODY
-        while not sealed and ended == RUNNING and mover(rules, state, i) != seat:
-            action = choose(rules, state, streams, i, 1 - seat)
-            ended, winner = advance(rules, state, streams, i, action, action, limit)
-        return ended, winner
-
-    @compiled
-    def start_for(
-        rules: Any, state: Array, streams: Array, i: int, seat: int, limit: int, skipped: Array
-    ) -> bool:
-        for _ in range(MOST_DEALS):
-            start(rules, state, streams, i)
-            ended, _ = answer(rules, state, streams, i, seat, limit)
-            if ended == RUNNING:
-                return True
-            skipped[i] += 1
-        return False
-
-    @compiled
-    def begin_against_random(
-        rules: Any, state: Array, streams: Array, seats: Array, limit: int, skipped: Array
-    ) -> bool:
-        fair = True
-        for i in range(state.shape[0]):
-            fair &= start_for(rules, state, streams, i, seats[i], limit, skipped)
-        return fair
-
-    @compiled
-    def step_against_random(
-        rules: Any, state: Array, streams: Array, seats: Array, actions: Array, limit: int,
-        rewards: Array, ending: Array, final: Array, skipped: Array,
-    ) -> bool:  # fmt: skip
-        fair = True
-        for i in range(state.shape[0]):
-            rewards[i, 0] = rewards[i, 1] = ending[i] = 0
-            seat = seats[i]
-            one = two = actions[i, 0]
-            if sealed:
-                theirs = choose(rules, state, streams, i, 1 - seat)
-                one, two = (one, theirs) if seat == 0 else (theirs, one)
-            ended, winner = advance(rules, state, streams, i, one, two, limit)
-            if ended == RUNNING:
-                ended, winner = answer(rules, state, streams, i, seat, limit)
-            if ended != RUNNING:
-                report(rules, state, i, ended, winner, rewards, ending, final)
-                fair &= start_for(rules, state, streams, i, seat, limit, skipped)
-        return fair
-
-    @compiled
     def pick(rules: Any, state: Array, streams: Array, out: Array) -> None:
         for i in range(state.shape[0]):
             if sealed:
@@ -173,6 +123,11 @@ def drivers(slug: str, sealed: bool) -> Drivers:
                 out[i, 1] = choose(rules, state, streams, i, 1)
             else:
                 out[i, 0] = choose(rules, state, streams, i, mover(rules, state, i))
+
+    @compiled
+    def pick_of(rules: Any, state: Array, streams: Array, seats: Array, out: Array) -> None:
+        for i in range(state.shape[0]):
+            out[i] = choose(rules, state, streams, i, seats[i])
 
     @compiled
     def movers(rules: Any, state: Array, out: Array) -> None:
@@ -193,7 +148,16 @@ def drivers(slug: str, sealed: bool) -> Drivers:
 
         return filled
 
-    return Drivers(
-        begin, step, step_against_random, begin_against_random, pick, movers,
-        masks=look(mask), observations=look(observe),
-    )  # fmt: skip
+    def look_as(fill: Callable[..., Any]) -> Callable[..., Any]:
+        """Fill the row of one seat in each game."""
+
+        @compiled
+        def filled(rules: Any, state: Array, seats: Array, out: Array) -> None:
+            for i in range(state.shape[0]):
+                fill(rules, state, i, seats[i], out, 0)
+
+        return filled
+
+    packed = None if kernel.packed is None else look(kernel.packed)
+    looks = look(mask), look(observe), packed, pick_of, look_as(mask), look_as(observe)
+    return Drivers(start, advance, *map(keep, (begin, step, pick, movers, *looks)))
