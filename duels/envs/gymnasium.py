@@ -193,7 +193,7 @@ def register() -> None:
             gymnasium.register(
                 env_id(slug),
                 entry_point="duels.envs.gymnasium:DuelEnv",
-                vector_entry_point="duels.envs.vector:DuelVectorEnv",
+                vector_entry_point="duels.envs.vector_env:DuelVectorEnv",
                 kwargs={"game": slug},
             )
 

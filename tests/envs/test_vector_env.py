@@ -13,10 +13,7 @@ import duels
 from duels.core.errors import OptionError
 from duels.envs.kernels import have_numba, np
 from duels.envs.naming import env_id
-from duels.envs.vector import (
-    DuelVectorEnv,
-    gymnasium,
-)
+from duels.envs.vector_env import DuelVectorEnv, gymnasium
 from duels.games import BUILT_IN
 
 pytestmark = [
