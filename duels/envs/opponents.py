@@ -11,8 +11,9 @@ from duels.core.game import AnyGame, Decide
 from duels.core.player import View
 from duels.core.show import listed
 from duels.envs.extras import Array
-from duels.envs.kernels import np
+from duels.envs.kernels import Chooser, kernel_of, np
 from duels.envs.kernels.batch import Batch
+from duels.envs.kernels.oppose import uniform
 from duels.players import BUILT_IN, class_of, full_name, make
 from duels.players.opponent import Mixed
 from duels.solve import solve
@@ -42,6 +43,15 @@ def known(game: AnyGame, opponent: str) -> str:
             f"got {quote(opponent)}"
         )
     return found
+
+
+def chooser(game: AnyGame, opponent: str) -> Chooser | None:
+    """An opponent in compiled code, by its full name; None if it has to be asked in Python."""
+    if opponent == "random":
+        return uniform(game.slug)
+    if class_of(opponent).needs_solution:
+        solve(game)  # now, or say now that it cannot be
+    return kernel_of(game).chooser(game, opponent)
 
 
 class Mixes:

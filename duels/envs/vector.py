@@ -19,10 +19,11 @@ from duels.core.errors import OptionError, quote
 from duels.core.game import AnyGame
 from duels.core.match import TURN_LIMIT
 from duels.envs.extras import Array
-from duels.envs.kernels import NoKernel, np
+from duels.envs.kernels import Chooser, NoKernel, np
 from duels.envs.kernels.batch import Batch, Step
-from duels.envs.kernels.drive import BY_FORFEIT, BY_LIMIT, BY_RULES, MOST_DEALS, RUNNING
-from duels.envs.opponents import Mixes, known
+from duels.envs.kernels.drive import BY_FORFEIT, BY_LIMIT, BY_RULES, RUNNING, misplaced
+from duels.envs.kernels.oppose import MOST_DEALS
+from duels.envs.opponents import Mixes, chooser, known
 
 if TYPE_CHECKING:
     from duels.envs.vector_env import DuelVectorEnv
@@ -54,72 +55,103 @@ class Versus:
         if seat not in SEATS or isinstance(seat, float):
             raise OptionError(f"seat takes 0, 1 or 'alternate'; got {quote(seat)}")
         self.batch = Batch(game, size, seed, turn_limit=turn_limit)
-        # A random opponent plays inside the kernel; any other is asked.
-        self.policy: Mixes | Policy | None = None
-        if not isinstance(opponent, str):
-            self.policy = opponent
-        elif (name := known(self.batch.game, opponent)) != "random":
-            self.policy = Mixes(self.batch.game, name)
+        # An opponent with a chooser plays inside the kernel; any other is asked.
+        self.opponent = opponent if callable(opponent) else known(self.batch.game, opponent)
+        self._find_opponent()
         self._rows = np.arange(size)
         self.seats = self._rows % 2 if seat == "alternate" else np.full(size, seat)
         self.ending = np.zeros(size, np.int8)  # how games ended in the last step
         # Games since `reset` that the opponent ended before the agent had any choice. They were
         # dealt again and no step told of them.
         self.skipped = np.zeros(size, np.int64)
-        self._final: Array = None
+        moves, features = len(self.batch.moves), len(self.batch.features)
+        self._mask = np.zeros((size, 1, moves), np.bool_)
+        self._observation = np.zeros((size, 1, features), np.int16)
+        self._final = np.zeros((size, 1, features), np.int16)
+        self._mask_of = self._observation_of = -1  # the batch's changes they were filled after
         self.reset(self.batch.seed)
+
+    def _find_opponent(self) -> None:
+        self._chooser: Chooser | None = None
+        self.policy: Mixes | Policy | None = None
+        if callable(self.opponent):
+            self.policy = self.opponent
+            return
+        self._chooser = chooser(self.batch.game, self.opponent)
+        if self._chooser is None:
+            self.policy = Mixes(self.batch.game, self.opponent)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return self.__dict__ | {"_chooser": None, "policy": None}  # found again, and large
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__ |= state
+        self._find_opponent()
 
     @property
     def observation(self) -> Array:
         """What the agent sees: size x features."""
-        return self._own(self.batch.observation)
+        if self._observation_of != self.batch.changes:
+            self.batch.observations_of(self.seats, self._observation)
+            self._observation_of = self.batch.changes
+        return self._observation[:, 0]
 
     @property
     def mask(self) -> Array:
         """Which moves the agent may choose: size x moves."""
-        return self._own(self.batch.mask)
+        if self._mask_of != self.batch.changes:
+            self.batch.masks_of(self.seats, self._mask)
+            self._mask_of = self.batch.changes
+        return self._mask[:, 0]
 
     @property
     def final_observation(self) -> Array:
         """What the agent saw at the end of the games that ended in the last step."""
-        if self._final is None:
-            self._final = self.batch.final_observation[self._rows, self.seats]
-        return self._final
+        return self._final[:, 0]
+
+    def new_views(self) -> tuple[Array, Array]:
+        """`observation` and `mask` in new arrays, which no later step writes to."""
+        mask, observation = np.empty_like(self._mask), np.empty_like(self._observation)
+        self.batch.observations_of(self.seats, observation)
+        self.batch.masks_of(self.seats, mask)
+        return observation[:, 0], mask[:, 0]
 
     def random_actions(self) -> Array:
         """A legal action for each game, all equally likely."""
-        return self._own(self.batch.random_actions())
-
-    def _own(self, both: Array) -> Array:
+        both = self.batch.random_actions()
         return both[self._rows, self.seats] if self.batch.sealed else both
 
-    def reset(self, seed: int | None = None) -> None:
-        """Begin all games anew: from a seed, or going on along the present random numbers."""
-        self.skipped[:] = 0
-        if self.policy is None:
-            _require(self.batch.reset_against_random(self.seats, self.skipped, seed))
+    def reset(self, seed: int | None = None, where: Any = None) -> None:
+        """Begin games anew, all or those `where` says: from a seed, or going on along the present
+        random numbers."""
+        self.skipped[self.batch.rows(where)] = 0
+        if self._chooser is not None:
+            _require(self.batch.begin_against(self._chooser, self.seats, self.skipped, seed, where))
         else:
-            self.batch.reset(seed)
+            self.batch.reset(seed, where)
             self._let_opponent_play(None)
 
-    def step(self, actions: Any) -> Step:
-        """The agent's action in every game, and all that happens until it must choose again."""
-        taken = self.batch.checked(actions, 1)
-        fair = True
-        if self.policy is None:
-            step, fair = self.batch.step_against_random(taken, self.seats, self.skipped)
-            self._note()
-        elif self.batch.sealed:
-            step = self.batch.step(self._sealed(taken[:, 0]))
+    def step(self, actions: Any, where: Any = None) -> Step:
+        """The agent's action in every game, or in those `where` says, and all that happens until
+        it must choose again."""
+        taken = self.batch.checked(actions, 1, where)
+        if self._chooser is not None:
+            rewards, fair = self.batch.step_against(
+                self._chooser, taken, self.seats, self.skipped, self._final, where
+            )
+            self.ending = self.batch.ending
+            _require(fair)
+            return Step(rewards, *self.batch.ends())
+        if self.batch.sealed:
+            step = self.batch.step(self._sealed(taken[:, 0]), where)
             self._note()
         else:
-            step = self._step_with_policy(taken[:, 0])
-        _require(fair)
-        return Step(step.rewards[self._rows, self.seats], step.terminated, step.truncated)
+            step = self._step_with_policy(taken[:, 0], where)
+        return step._replace(rewards=step.rewards[self._rows, self.seats])
 
-    def _step_with_policy(self, own: Array) -> Step:
+    def _step_with_policy(self, own: Array, where: Any) -> Step:
         before = self.batch.copies()
-        step = self.batch.step(own)
+        step = self.batch.step(own, where)
         self._note()
         try:
             self._let_opponent_play(step)
@@ -130,7 +162,7 @@ class Versus:
 
     def _note(self) -> None:
         self.ending = self.batch.ending
-        self._final = None
+        self._final[:, 0] = self.batch.final_observation[self._rows, self.seats]
 
     def _sealed(self, own: Array) -> Array:
         both = np.empty((self.batch.size, 2), np.int64)
@@ -152,6 +184,12 @@ class Versus:
                 f"the opponent's policy gives a whole number for each of {len(rows)} games; "
                 f"got {given.dtype} in the shape {given.shape}"
             )
+        wrong = misplaced(given.astype(np.int64), len(self.batch.moves))
+        if wrong >= 0:
+            raise ValueError(
+                f"the opponent's policy gives {given[wrong]} in game {rows[wrong]}, which is no "
+                f"action; actions are 0 to {len(self.batch.moves) - 1}"
+            )
         return given
 
     def _let_opponent_play(self, step: Step | None) -> None:
@@ -160,7 +198,6 @@ class Versus:
         A game that the opponent ends before the agent's first choice is nobody's: it is dealt
         again, as the kernel does against a random opponent.
         """
-        views = self.final_observation  # before the opponent's moves end more games
         for _ in range(MOST_DEALS):
             waiting = self.batch.player != self.seats
             if self.batch.sealed or not waiting.any():
@@ -178,7 +215,7 @@ class Versus:
                     kept[ended] = new[ended]
                 self.ending[ended] = self.batch.ending[ended]
                 final = self.batch.final_observation[self._rows, self.seats]
-                views[ended] = final[ended]
+                self._final[ended, 0] = final[ended]
         _require(False)
 
 

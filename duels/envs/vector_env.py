@@ -82,27 +82,28 @@ class DuelVectorEnv(_base()):  # type: ignore[misc]
             raise ValueError("games begin anew by themselves; reset_mask is not supported")
         super().reset(seed=seed)
         self.games.reset(seed)
-        return self.games.observation.copy(), self._info()
+        return self._shown()
 
     def step(self, actions: Any) -> tuple[Array, Array, Array, Array, dict[str, Any]]:
         rewards, terminated, truncated = self.games.step(actions)
-        info = self._info()
+        observation, info = self._shown()
         ended = terminated | truncated
-        if ended.any():
+        rows = np.flatnonzero(ended)
+        if len(rows):
             final = np.full(self.num_envs, None, object)
-            for row in np.flatnonzero(ended):
-                final[row] = self.games.final_observation[row]
+            final[rows] = np.fromiter(self.games.final_observation[rows], object, len(rows))
             illegal = (self.games.ending == BY_FORFEIT) & (rewards <= 0)
             info |= {
                 "final_obs": final, "_final_obs": ended,
                 "final_info": {"illegal": illegal, "_illegal": ended}, "_final_info": ended,
             }  # fmt: skip
-        observation = self.games.observation.copy()
         return observation, rewards.astype(np.float64), terminated, truncated, info
 
-    def _info(self) -> dict[str, Any]:
+    def _shown(self) -> tuple[Array, dict[str, Any]]:
+        """New arrays of what the agent sees and may choose, as `reset` and `step` give them."""
+        observation, mask = self.games.new_views()
         everywhere = np.ones(self.num_envs, np.bool_)
-        return {
-            "action_mask": self.action_masks(), "_action_mask": everywhere,
+        return observation, {
+            "action_mask": mask, "_action_mask": everywhere,
             "seat": self.games.seats.copy(), "_seat": everywhere,
         }  # fmt: skip

@@ -24,7 +24,7 @@ from duels.solve.compiled import have_numba, np
 
 __all__ = [
     "DECISIONS", "GOING_ON", "KERNELS", "NOBODY",
-    "Array", "Kernel", "NoKernel", "Scalar",
+    "Array", "Chooser", "Kernel", "NoKernel", "Scalar",
     "compiled", "have_numba", "kernel_named", "kernel_of", "need_numba", "np",
 ]  # fmt: skip
 
@@ -54,6 +54,23 @@ class NoKernel(DuelsError, ValueError):
     """A game, or a variant of one, that has not been restated as a kernel."""
 
 
+class Chooser(NamedTuple):
+    """A built-in opponent as compiled code.
+
+    `choose(rules, tables, state, streams, i, player)` is its action in a row, drawn from the row's
+    stream of picks. `tables` is a tuple of what it reads; where it also writes there, to remember
+    what it has worked out, the tables are one chooser's own.
+    """
+
+    choose: Callable[..., Any]
+    tables: Any
+
+
+def nobody(game: Any, opponent: str) -> Chooser | None:
+    """The choosers of a kernel that has none: opponents are asked in Python."""
+    return None
+
+
 class Kernel(NamedTuple):
     """One game's kernel: its columns, how its pure states fit into them, and compiled functions.
 
@@ -66,6 +83,9 @@ class Kernel(NamedTuple):
     - `play(rules, state, streams, i, first, second)` plays what was chosen (`second` only if
       sealed), then chance, and says who has won, NOBODY for a draw or GOING_ON;
     - `mask(rules, state, i, player, out, s)` and `observe(...)` fill the row `out[i, s]`.
+
+    `chooser(game, opponent)` is a built-in opponent other than `random` in compiled code, or None:
+    it is then asked in Python, which is as right and a hundred times slower.
     """
 
     game: type[AnyGame]
@@ -82,6 +102,7 @@ class Kernel(NamedTuple):
     play: Callable[..., Any]
     mask: Callable[..., Any]
     observe: Callable[..., Any]
+    chooser: Callable[[Any, str], Chooser | None] = nobody
 
 
 need_numba = functools.partial(numba.need_numba, "vectorised games need", "rl")

@@ -19,8 +19,9 @@ from duels.core.chance import new_seed
 from duels.core.game import AnyGame, Decide
 from duels.core.match import TURN_LIMIT
 from duels.envs.extras import whole
-from duels.envs.kernels import DECISIONS, Array, kernel_of, np
+from duels.envs.kernels import DECISIONS, Array, Chooser, kernel_of, np
 from duels.envs.kernels.drive import BY_LIMIT, RUNNING, Drivers, drivers, misplaced
+from duels.envs.kernels.oppose import opposing
 from duels.envs.kernels.stream import fill_luck, keys
 from duels.games import load
 
@@ -60,6 +61,7 @@ class Batch:
         self._all = np.ones(size, np.bool_)
         self._player: Array = None
         self._mask_known = self._observation_known = False
+        self.changes = 0  # how often all arrays to look at became out of date
         self._streams: Array = None
         # How each game ended in the last step, and what both players saw of it then.
         self.ending = np.zeros(size, np.int8)
@@ -73,24 +75,34 @@ class Batch:
 
     # Playing
 
-    def reset(self, seed: int | None = None) -> None:
-        """Begin all games anew: from a seed, or going on along the present random numbers."""
+    def reset(self, seed: int | None = None, where: Any = None) -> None:
+        """Begin games anew, all or those `where` says.
+
+        From a seed, which all streams of random numbers then begin from, or going on along them.
+        """
+        chosen = self.rows(where)
+        self.reseed(seed)
+        self._run.begin(self._rules, self._state, self._streams, chosen)
+        self._changed()
+
+    def reseed(self, seed: int | None) -> None:
+        """Begin the random numbers of all games anew, if there is a seed to begin from."""
         if seed is not None:
             self.seed = whole("a seed", seed)
             self._streams = keys(self.seed, self.size)
-        self._run.begin(self._rules, self._state, self._streams)
-        self._changed()
 
     def step(self, actions: Any, where: Any = None) -> Step:
         """Play one action in every game, or in those `where` says; sealed choices take two each."""
         taken = self.checked(actions, 2 if self.sealed else 1, where)
-        chosen = self._all if where is None else np.ascontiguousarray(where, np.bool_)
-        rewards = self._results()
+        chosen = self.rows(where)
+        self.ending = np.empty(self.size, np.int8)  # new, so that the last one may be kept
+        rewards = np.empty((self.size, 2), np.float32)
         self._run.step(
             self._rules, self._state, self._streams, taken, chosen, self.turn_limit,
             rewards, self.ending, self.final_observation,
         )  # fmt: skip
-        return self._stepped(rewards)
+        self._changed()
+        return Step(rewards, *self.ends())
 
     def random_actions(self) -> Array:
         """A legal action for every choice, each equally likely."""
@@ -172,12 +184,7 @@ class Batch:
                 f"actions are whole numbers in the shape {shape}; "
                 f"got {given.dtype} in the shape {given.shape}"
             )
-        rows = self._all if where is None else np.ascontiguousarray(where)
-        if rows.shape != (self.size,) or rows.dtype != np.bool_:
-            raise ValueError(
-                f"where is true or false for each of {self.size} games; "
-                f"got {rows.dtype} in the shape {rows.shape}"
-            )
+        rows = self.rows(where)
         taken = np.ascontiguousarray(given, np.int64).reshape(self.size, choosers)
         played = taken if where is None else taken[rows]
         wrong = misplaced(played.reshape(-1), len(self.moves)) // choosers
@@ -189,40 +196,62 @@ class Batch:
             )
         return taken
 
-    def reset_against_random(self, seats: Array, skipped: Array, seed: int | None = None) -> bool:
-        """Begin anew with a random opponent; False if some game never gave the agent a choice.
+    def rows(self, where: Any) -> Array:
+        """In which games something is to happen: all, or true or false for each."""
+        if where is None:
+            return self._all
+        rows = np.ascontiguousarray(where)
+        if rows.shape != (self.size,) or rows.dtype != np.bool_:
+            raise ValueError(
+                f"where is true or false for each of {self.size} games; "
+                f"got {rows.dtype} in the shape {rows.shape}"
+            )
+        return rows
+
+    def begin_against(
+        self, opponent: Chooser, seats: Array, skipped: Array, seed: int | None, where: Any
+    ) -> bool:
+        """As `reset`, until the agents in `seats` must choose; False if some game never let it.
 
         Games that the opponent ends before the agent had a choice are added to `skipped`.
         """
-        if seed is not None:
-            self.seed = whole("a seed", seed)
-            self._streams = keys(self.seed, self.size)
-        fair = self._run.begin_against_random(
-            self._rules, self._state, self._streams, seats, self.turn_limit, skipped
-        )
+        chosen = self.rows(where)
+        self.reseed(seed)
+        fair = opposing(self.game.slug, self.sealed, opponent.choose).begin(
+            self._rules, opponent.tables, self._state, self._streams, seats, chosen,
+            self.turn_limit, skipped,
+        )  # fmt: skip
         self._changed()
         return bool(fair)
 
-    def step_against_random(
-        self, actions: Array, seats: Array, skipped: Array
-    ) -> tuple[Step, bool]:
-        rewards = self._results()
-        fair = self._run.step_against_random(
-            self._rules, self._state, self._streams, seats, actions, self.turn_limit,
-            rewards, self.ending, self.final_observation, skipped,
-        )  # fmt: skip
-        return self._stepped(rewards), bool(fair)
-
-    def _results(self) -> Array:
-        """Room for a step's results: new, so that those of the last step may be kept."""
+    def step_against(
+        self, opponent: Chooser, actions: Array, seats: Array, skipped: Array, final: Array,
+        where: Any,
+    ) -> tuple[Array, bool]:  # fmt: skip
+        """The agents' own rewards; what they saw at the end of games goes into `final`."""
         self.ending = np.empty(self.size, np.int8)
-        return np.empty((self.size, 2), np.float32)
-
-    def _stepped(self, rewards: Array) -> Step:
+        rewards = np.empty(self.size, np.float32)
+        fair = opposing(self.game.slug, self.sealed, opponent.choose).step(
+            self._rules, opponent.tables, self._state, self._streams, seats, actions,
+            self.rows(where), self.turn_limit, rewards, self.ending, final, skipped,
+        )  # fmt: skip
         self._changed()
+        return rewards, bool(fair)
+
+    def masks_of(self, seats: Array, out: Array) -> None:
+        """What these seats may choose, where they choose: size x 1 x moves."""
+        self._run.masks_of(self._rules, self._state, seats, out.view(np.uint8))
+
+    def observations_of(self, seats: Array, out: Array) -> None:
+        """What these seats see: size x 1 x features."""
+        self._run.observations_of(self._rules, self._state, seats, out)
+
+    def ends(self) -> tuple[Array, Array]:
+        """Which games ended in the last step: by the rules or a forfeit, and by the turn limit."""
         truncated = self.ending == BY_LIMIT
-        return Step(rewards, (self.ending != RUNNING) ^ truncated, truncated)
+        return (self.ending != RUNNING) ^ truncated, truncated
 
     def _changed(self) -> None:
         self._player = None
         self._mask_known = self._observation_known = False
+        self.changes += 1

@@ -58,6 +58,37 @@ def count(word: int) -> Scalar:
     return int(_SIZE[word & ((1 << HALF) - 1)]) + int(_SIZE[word >> HALF])
 
 
+@compiled
+def top(word: int) -> Scalar:
+    """The place of the highest set bit; 0 where none is set."""
+    place = 0
+    while word > 1:
+        word >>= 1
+        place += 1
+    return place
+
+
+@compiled
+def sum_below(word: int, place: int) -> Scalar:
+    """How far below a place the set bits there are, all together."""
+    total = 0
+    for bit in range(place):
+        total += ((word >> bit) & 1) * (place - bit)
+    return total
+
+
+@compiled
+def sum_above(word: int, place: int) -> Scalar:
+    """How far above a place the set bits there are, all together."""
+    total, far = 0, 0
+    word >>= place
+    while word != 0:
+        total += (word & 1) * far
+        word >>= 1
+        far += 1
+    return total
+
+
 def word_of(numbers: tuple[int, ...]) -> int:
     """
     >>> word_of((1, 3)), numbers_of(5)

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import NamedTuple
 
-from duels.envs.kernels import GOING_ON, Array, Kernel, Scalar, bits, compiled
+from duels.envs.kernels import GOING_ON, Array, Chooser, Kernel, Scalar, bits, compiled, np
+from duels.envs.kernels.mixing import (
+    LOSS, UNKNOWN, WIN, WON, Known, greedy, informed, share_of,
+)  # fmt: skip
 from duels.games.digit_duel import DigitDuel, State
 
 ATTACKER, ATTACK, LIFE, LEFT = 1, 2, 3, 5  # two columns of life and of unused digits
@@ -99,7 +103,143 @@ def observe(rules: Rules, state: Array, i: int, player: int, out: Array, s: int)
     out[i, s, 2 * n + 3] = state[i, ATTACK]
 
 
+# The built-in opponents
+
+
+@compiled
+def options(rules: Rules, state: Array, i: int, player: int) -> Scalar:
+    return state[i, LEFT + player]
+
+
+@compiled
+def gain(rules: Rules, state: Array, i: int, player: int, action: int) -> Scalar:
+    """Damage dealt or taken, summed over what the other may do, which orders digits as a mean."""
+    theirs = state[i, LEFT + 1 - player]
+    if player == state[i, ATTACKER]:
+        if action - bits.top(theirs) >= state[i, LIFE + 1 - player]:
+            return WON
+        return bits.sum_below(theirs, action)
+    if state[i, ATTACK] != 0:
+        return -max(0, state[i, ATTACK] - 1 - action)
+    return -bits.sum_above(theirs, action)
+
+
+class Rungs(NamedTuple):
+    """The table of the open game as arrays; see `duels.solve.digit_duel`."""
+
+    rank: Array  # of a set among those of its size
+    count: Array  # of sets, by size
+    start: Array  # of the pairs of sets, by size
+    pattern: Array  # of each pair of sets
+    rungs: Array  # of each pattern, two in a byte
+    scores: Array  # by size and rung
+    spare: Array  # life of each player that the table leaves out
+    life: int
+    lasting: bool  # whether distances count
+
+
+SOON = 1000  # scores of an attacker: wins in so many turns less, or loses in so many turns
+
+
+@compiled
+def score_of_next(
+    rungs: Rungs, state: Array, i: int, attacker: int, left: int, attack: int, defence: int
+) -> Scalar:
+    """What the defender, who attacks next, has after a defence; `left` are the attacker's digits.
+
+    Larger is better for the defender: `SOON` less the turns to a win, or the turns to a loss.
+    """
+    defender = 1 - attacker
+    life = state[i, LIFE + defender] - max(0, attack - defence)
+    if life <= 0:
+        return 0
+    digits = state[i, LEFT + defender] ^ (1 << defence)
+    if digits == 0:
+        return 0 if state[i, LIFE + attacker] >= life else SOON
+    size = bits.count(digits)
+    pair = rungs.start[size] + rungs.rank[digits] * rungs.count[size] + rungs.rank[left]
+    mine = life - 1 - rungs.spare[defender]
+    theirs = state[i, LIFE + attacker] - 1 - rungs.spare[attacker]
+    cell = mine * rungs.life + theirs
+    both = int(rungs.rungs[rungs.pattern[pair], cell >> 1])
+    return rungs.scores[size, (both >> (4 * (cell & 1))) & 15]
+
+
+@compiled
+def look(
+    rules: Rules, rungs: Rungs, state: Array, i: int, player: int, action: int
+) -> tuple[int, int]:
+    """What a digit is worth to who plays it, and the turns to the end: `DigitDuelTable`."""
+    attacker = state[i, ATTACKER]
+    if player != attacker:
+        left = state[i, LEFT + attacker]
+        score = score_of_next(rungs, state, i, attacker, left, state[i, ATTACK] - 1, action)
+        won, turns = score > SOON // 2, 0
+    else:
+        left, score = state[i, LEFT + attacker] ^ (1 << action), 0
+        rest, defence = state[i, LEFT + 1 - attacker], 0
+        while rest != 0:
+            if rest & 1:
+                found = score_of_next(rungs, state, i, attacker, left, action, defence)
+                score = max(score, found)
+            rest >>= 1
+            defence += 1
+        won, turns = score <= SOON // 2, 1
+    turns += SOON - score if score > SOON // 2 else score
+    return WIN if won else LOSS, turns if rungs.lasting else UNKNOWN
+
+
+GREEDY = greedy(options, gain)
+INFORMED = informed(options, gain, look)
+
+
+@lru_cache(maxsize=8)
+def table(game: DigitDuel) -> Rungs:
+    """The values of the open game in arrays: the table's own bytes, and where to find them."""
+    from math import comb
+
+    from duels.solve import digit_duel, solve, tables
+
+    covering, kind = digit_duel.table_game(game), digit_duel.kind(game)
+    found = tables.find_table(covering, kind)
+    payload = digit_duel.solve(game).payload if found is None else found.payload
+    lasting = solve(game).distance(game.start()) is not None
+    n, life = game.digits, covering.life[0]
+    counts = [comb(n, size) for size in range(n + 1)]
+    starts = np.cumsum([0, 0, *(count**2 for count in counts[1:])])
+    rank = np.zeros(1 << n, np.int64)
+    seen = [0] * (n + 1)
+    for word in range(1 << n):
+        rank[word] = seen[word.bit_count()]
+        seen[word.bit_count()] += 1
+    patterns, wide = np.frombuffer(payload, "<u4", 2).tolist()
+    pairs = int(starts[-1])
+    at = 8 + (pairs * wide + 7) // 8 * 8
+    cells = (life * life + 1) // 2
+    scores = np.zeros((n + 1, 16), np.int64)
+    for size in range(1, n + 1):
+        for rung, (wins, turns) in enumerate(digit_duel.ladder(size), 1):
+            scores[size, rung] = SOON - turns if wins else turns
+    spare = [full - kept for full, kept in zip(game.life, digit_duel.lives(game), strict=True)]
+    return Rungs(
+        rank, np.array(counts), starts,
+        np.frombuffer(payload, f"<u{wide}", pairs, 8).astype(np.int64),
+        np.frombuffer(payload, np.uint8, patterns * cells, at).reshape(patterns, cells).copy(),
+        scores, np.array(spare), life, lasting,
+    )  # fmt: skip
+
+
+def chooser(game: DigitDuel, opponent: str) -> Chooser | None:
+    if opponent == "greedy":
+        return GREEDY
+    if game.hidden:
+        from duels.envs.kernels.digit_duel_hidden import hidden_chooser
+
+        return hidden_chooser(game, opponent)
+    return Chooser(INFORMED, Known(table(game), share_of(opponent)))
+
+
 KERNEL = Kernel(
     DigitDuel, COLUMNS, "int32", rules, lambda game: game.hidden, pack, unpack,
-    begin, mover, legal, choose, play, mask, observe,
+    begin, mover, legal, choose, play, mask, observe, chooser,
 )  # fmt: skip

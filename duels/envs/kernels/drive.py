@@ -17,21 +17,20 @@ from duels.envs.kernels import DECISIONS, GOING_ON, NOBODY, Array, compiled, ker
 # How a game ended, as `Batch.ending` says it.
 RUNNING, BY_RULES, BY_FORFEIT, BY_LIMIT = range(4)
 
-# A game in which the agent has no choice before it ends is dealt again, but not for ever.
-MOST_DEALS = 10_000
-
 
 class Drivers(NamedTuple):
     """The compiled loops of one kernel."""
 
+    start: Callable[..., Any]  # these two are of one game
+    advance: Callable[..., Any]
     begin: Callable[..., Any]
     step: Callable[..., Any]
-    step_against_random: Callable[..., Any]
-    begin_against_random: Callable[..., Any]
     pick: Callable[..., Any]
     movers: Callable[..., Any]
     masks: Callable[..., Any]
     observations: Callable[..., Any]
+    masks_of: Callable[..., Any]  # these two are of one seat in each game
+    observations_of: Callable[..., Any]
 
 
 @compiled
@@ -93,9 +92,10 @@ def drivers(slug: str, sealed: bool) -> Drivers:
             observe(rules, state, i, player, final, player)
 
     @compiled
-    def begin(rules: Any, state: Array, streams: Array) -> None:
+    def begin(rules: Any, state: Array, streams: Array, where: Array) -> None:
         for i in range(state.shape[0]):
-            start(rules, state, streams, i)
+            if where[i]:
+                start(rules, state, streams, i)
 
     @compiled
     def step(
@@ -111,59 +111,6 @@ def drivers(slug: str, sealed: bool) -> Drivers:
             if ended != RUNNING:
                 report(rules, state, i, ended, winner, rewards, ending, final)
                 start(rules, state, streams, i)
-
-    @compiled
-    def answer(
-        rules: Any, state: Array, streams: Array, i: int, seat: int, limit: int
-    ) -> tuple[int, int]:
-        """Let a random opponent play until the agent in `seat` must choose or the game ends."""
-        ended, winner = RUNNING, NOBODY
-        while not sealed and ended == RUNNING and mover(rules, state, i) != seat:
-            action = choose(rules, state, streams, i, 1 - seat)
-            ended, winner = advance(rules, state, streams, i, action, action, limit)
-        return ended, winner
-
-    @compiled
-    def start_for(
-        rules: Any, state: Array, streams: Array, i: int, seat: int, limit: int, skipped: Array
-    ) -> bool:
-        for _ in range(MOST_DEALS):
-            start(rules, state, streams, i)
-            ended, _ = answer(rules, state, streams, i, seat, limit)
-            if ended == RUNNING:
-                return True
-            skipped[i] += 1
-        return False
-
-    @compiled
-    def begin_against_random(
-        rules: Any, state: Array, streams: Array, seats: Array, limit: int, skipped: Array
-    ) -> bool:
-        fair = True
-        for i in range(state.shape[0]):
-            fair &= start_for(rules, state, streams, i, seats[i], limit, skipped)
-        return fair
-
-    @compiled
-    def step_against_random(
-        rules: Any, state: Array, streams: Array, seats: Array, actions: Array, limit: int,
-        rewards: Array, ending: Array, final: Array, skipped: Array,
-    ) -> bool:  # fmt: skip
-        fair = True
-        for i in range(state.shape[0]):
-            rewards[i, 0] = rewards[i, 1] = ending[i] = 0
-            seat = seats[i]
-            one = two = actions[i, 0]
-            if sealed:
-                theirs = choose(rules, state, streams, i, 1 - seat)
-                one, two = (one, theirs) if seat == 0 else (theirs, one)
-            ended, winner = advance(rules, state, streams, i, one, two, limit)
-            if ended == RUNNING:
-                ended, winner = answer(rules, state, streams, i, seat, limit)
-            if ended != RUNNING:
-                report(rules, state, i, ended, winner, rewards, ending, final)
-                fair &= start_for(rules, state, streams, i, seat, limit, skipped)
-        return fair
 
     @compiled
     def pick(rules: Any, state: Array, streams: Array, out: Array) -> None:
@@ -193,7 +140,17 @@ def drivers(slug: str, sealed: bool) -> Drivers:
 
         return filled
 
+    def look_as(fill: Callable[..., Any]) -> Callable[..., Any]:
+        """Fill the row of one seat in each game."""
+
+        @compiled
+        def filled(rules: Any, state: Array, seats: Array, out: Array) -> None:
+            for i in range(state.shape[0]):
+                fill(rules, state, i, seats[i], out, 0)
+
+        return filled
+
     return Drivers(
-        begin, step, step_against_random, begin_against_random, pick, movers,
-        masks=look(mask), observations=look(observe),
+        start, advance, begin, step, pick, movers, masks=look(mask), observations=look(observe),
+        masks_of=look_as(mask), observations_of=look_as(observe),
     )  # fmt: skip

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import NamedTuple
 
-from duels.envs.kernels import GOING_ON, Array, Kernel, Scalar, compiled
+from duels.envs.kernels import GOING_ON, Array, Chooser, Kernel, Scalar, compiled, np
+from duels.envs.kernels.mixing import WHOLE, WON, greedy, luck
 from duels.envs.kernels.stream import CHANCE, PICKS, below
-from duels.games.firewall_breach import ACTIONS, FACES, LOWEST_HIT, FirewallBreach, State
+from duels.games.firewall_breach import ACTIONS, FACES, HITS, LOWEST_HIT, FirewallBreach, State
 
 MOVER, STRENGTH = 1, 2  # two columns of strength
 COLUMNS = 4
@@ -82,7 +84,61 @@ def observe(rules: Rules, state: Array, i: int, player: int, out: Array, s: int)
     out[i, s, 2] = state[i, MOVER] == player
 
 
+# The built-in opponents
+
+
+@compiled
+def options(rules: Rules, state: Array, i: int, player: int) -> Scalar:
+    return (1 << len(ACTIONS)) - 1
+
+
+@compiled
+def gain(rules: Rules, state: Array, i: int, player: int, action: int) -> Scalar:
+    target = state[i, STRENGTH + 1 - player]
+    if action == ATTACK:
+        return min(rules.hit, target) * HITS
+    return WON if rules.bypass >= target else rules.bypass * FACES
+
+
+@compiled
+def attack_or_bypass(
+    rules: Rules, tables: tuple[Array], state: Array, streams: Array, i: int, player: int
+) -> Scalar:
+    """By the chance to attack, of `WHOLE`, for each pair of strengths."""
+    own, other = state[i, STRENGTH + player], state[i, STRENGTH + 1 - player]
+    return ATTACK ^ int(luck(streams, i) >= tables[0][player, own, other])
+
+
+@lru_cache(maxsize=32)
+def table(game: FirewallBreach, opponent: str) -> Array:
+    """The chances to attack, asked in Python for the whole game: it has a few hundred positions."""
+    from duels.core.player import View
+    from duels.players import make
+    from duels.players.opponent import Mixed
+
+    asked = make(opponent, stream="")
+    assert isinstance(asked, Mixed)
+    attack = np.zeros((2, *(max(game.strength) + 1,) * 2), np.int64)
+    for player in range(2):
+        for own in range(1, game.strength[player] + 1):
+            for other in range(1, game.strength[1 - player] + 1):
+                strength = (own, other) if player == 0 else (other, own)
+                seen = State(strength, player)
+                mix = asked.mix(View(game, player, seen, (), ACTIONS))
+                attack[player, own, other] = round(WHOLE * mix.get(ACTIONS[ATTACK], 0.0))
+    return attack
+
+
+GREEDY = greedy(options, gain)
+
+
+def chooser(game: FirewallBreach, opponent: str) -> Chooser | None:
+    if opponent == "greedy":
+        return GREEDY
+    return Chooser(attack_or_bypass, (table(game, opponent),))
+
+
 KERNEL = Kernel(
     FirewallBreach, COLUMNS, "int32", rules, lambda game: False, pack, unpack,
-    begin, mover, legal, choose, play, mask, observe,
+    begin, mover, legal, choose, play, mask, observe, chooser,
 )  # fmt: skip

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from duels.envs.kernels import GOING_ON, NOBODY, Array, Kernel, Scalar, bits, compiled
+from duels.envs.kernels import GOING_ON, NOBODY, Array, Chooser, Kernel, Scalar, bits, compiled
+from duels.envs.kernels.mixing import greedy
 from duels.games.number_clash import NumberClash, State
 
 LEFT, SCORE = 1, 3  # two columns each; a set of numbers is a word of bits
@@ -80,7 +81,36 @@ def observe(rules: Rules, state: Array, i: int, player: int, out: Array, s: int)
     out[i, s, 2 * n + 2] = n - bits.count(state[i, LEFT]) + 1
 
 
+# The built-in opponents
+
+
+@compiled
+def options(rules: Rules, state: Array, i: int, player: int) -> Scalar:
+    return state[i, LEFT + player]
+
+
+@compiled
+def gain(rules: Rules, state: Array, i: int, player: int, action: int) -> Scalar:
+    """Rounds won less rounds lost, against each number that the other has left."""
+    theirs = state[i, LEFT + 1 - player] << 1  # so that there is a place below every number
+    at = action + 1
+    beaten = bits.count((theirs & ((1 << (at - 1)) - 1)) >> 1) + ((theirs >> (at + 1)) & 1)
+    beating = bits.count(theirs >> (at + 2)) + ((theirs >> (at - 1)) & 1)
+    return beaten - beating
+
+
+GREEDY = greedy(options, gain)
+
+
+def chooser(game: NumberClash, opponent: str) -> Chooser | None:
+    if opponent == "greedy":
+        return GREEDY
+    from duels.envs.kernels.number_clash_mixes import mixed_chooser
+
+    return mixed_chooser(game, opponent)
+
+
 KERNEL = Kernel(
     NumberClash, COLUMNS, "int32", rules, lambda game: True, pack, unpack,
-    begin, mover, legal, choose, play, mask, observe,
+    begin, mover, legal, choose, play, mask, observe, chooser,
 )  # fmt: skip

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import NamedTuple
 
-from duels.envs.kernels import GOING_ON, NOBODY, Array, Kernel, Scalar, bits, compiled
+from duels.envs.kernels import GOING_ON, NOBODY, Array, Chooser, Kernel, Scalar, bits, compiled, np
+from duels.envs.kernels.mixing import (
+    DRAW, LOSS, UNKNOWN, WIN, WON, Known, greedy, informed, share_of,
+)  # fmt: skip
 from duels.envs.kernels.stream import PICKS, below
 from duels.games.number_wars import NumberWars, State
 
@@ -93,7 +97,99 @@ def observe(rules: Rules, state: Array, i: int, player: int, out: Array, s: int)
     out[i, s, 2 + 2 * n] = state[i, MOVER] == player
 
 
+# The built-in opponents
+
+NEVER = 0  # turns to a win where there is no way to one
+MOST_TURNS = 4_000_000  # entries of a table that is made in a tenth of a second
+
+
+@compiled
+def options(rules: Rules, state: Array, i: int, player: int) -> Scalar:
+    return (1 << rules.numbers) - 1
+
+
+@compiled
+def gain(rules: Rules, state: Array, i: int, player: int, action: int) -> Scalar:
+    fresh = 1 - ((state[i, USED + player] >> action) & 1)
+    return fresh * (WON if action + 1 >= state[i, LP + 1 - player] else action + 1)
+
+
+@compiled
+def fill_turns(refresh: bool, turns: Array) -> None:
+    """Own turns to a win by the other's life points and the own record: largest numbers first."""
+    full = turns.shape[1] - 1
+    for lp in range(1, turns.shape[0]):
+        for used in range(full):
+            top = 0
+            while (full & ~used) >> top > 1:
+                top += 1
+            after = lp - top - 1
+            if after <= 0:
+                turns[lp, used] = 1
+            else:
+                more = turns[after, used | (1 << top)]
+                turns[lp, used] = NEVER if more == NEVER else 1 + more
+        turns[lp, full] = turns[lp, 0] if refresh else NEVER
+
+
+@compiled
+def free_sum(rules: Rules, used: int) -> Scalar:
+    """What the numbers that are not on a record add up to."""
+    total = 0
+    for action in range(rules.numbers):
+        total += (1 - ((used >> action) & 1)) * (action + 1)
+    return total
+
+
+@compiled
+def look(
+    rules: Rules, turns: Array, state: Array, i: int, player: int, action: int
+) -> tuple[int, int]:
+    """What a number is worth and how many choices are left then: `NumberWarsSolution`."""
+    other, full = 1 - player, (1 << rules.numbers) - 1
+    fresh = 1 - ((state[i, USED + player] >> action) & 1)
+    own, left = state[i, LP + player], state[i, LP + other] - fresh * (action + 1)
+    if left <= 0:
+        return WIN, 0
+    record, theirs = state[i, USED + player] | (1 << action), state[i, USED + other]
+    if record == full and rules.refresh:
+        record = 0
+    if record == full and theirs == full:
+        return WIN if own > left else DRAW if own == left else LOSS, 0
+    mine, others = int(turns[left, record]), int(turns[own, theirs])
+    if others != NEVER and (mine == NEVER or others <= mine):
+        return LOSS, 2 * others - 1
+    if mine != NEVER:
+        return WIN, 2 * mine
+    # Worn out: whoever would have fewer LP can repeat a number for ever, if one is left for it.
+    mine, others = own - free_sum(rules, theirs), left - free_sum(rules, record)
+    if mine == others:
+        return DRAW, UNKNOWN
+    if mine < others:
+        return DRAW if record != full else LOSS, UNKNOWN
+    return DRAW if theirs != full else WIN, UNKNOWN
+
+
+GREEDY = greedy(options, gain)
+INFORMED = informed(options, gain, look)
+
+
+@lru_cache(maxsize=8)
+def table(game: NumberWars) -> Array:
+    turns = np.zeros((max(game.lp) + 1, 1 << game.numbers), np.int16)
+    fill_turns(game.refresh, turns)
+    return turns
+
+
+def chooser(game: NumberWars, opponent: str) -> Chooser | None:
+    if opponent == "greedy":
+        return GREEDY
+    if (max(game.lp) + 1) << game.numbers > MOST_TURNS:
+        return None
+    return Chooser(INFORMED, Known(table(game), share_of(opponent)))
+
+
 KERNEL = Kernel(
     NumberWars, COLUMNS, "int32", rules, lambda game: False, pack, unpack,
-    begin, mover, legal, choose, play, mask, observe,
+    begin, mover, legal, choose, play, mask, observe, chooser,
 )  # fmt: skip

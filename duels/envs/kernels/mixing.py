@@ -1,0 +1,208 @@
+"""How the built-in opponents choose, the same for all games: compiled code over sets of moves.
+
+For the games in which a player has a few dozen moves at most, a set of moves is a word of bits. A
+game says what a move gains in sight (`gain`) and, where it is solved, what it is worth and how long
+the game then lasts (`look`); the rest is here: the largest gain, the preferred one of the best
+moves, and levels that err by a measured amount (`duels.solve.solution`, `duels.solve.levels`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+from duels.envs.kernels import Array, Chooser, Scalar, bits, compiled, np
+from duels.envs.kernels.stream import PICKS, below
+from duels.solve.levels import LEVELS, ROUNDING
+
+WHOLE = 1 << 31  # luck is a whole number below this
+WON = 1 << 30  # a gain that no other reaches: it wins at once
+
+# What a move is worth to who plays it, in halves; and a distance that is not known.
+LOSS, DRAW, WIN = range(3)
+UNKNOWN = -1
+FAR = 1 << 20  # more than any distance
+
+Fill = Callable[..., Any]
+
+
+def share_of(opponent: str) -> float:
+    """What a level gives away of what a random player would; perfect play gives nothing away."""
+    return LEVELS.get(opponent, 0.0)
+
+
+class Known(NamedTuple):
+    """What an opponent that knows the solution reads: the game's own tables, and how it errs."""
+
+    table: Any
+    share: float
+
+
+@compiled
+def luck(streams: Array, i: int) -> Scalar:
+    return below(streams, i, PICKS, WHOLE)
+
+
+def greedy(options: Fill, gain: Fill) -> Chooser:
+    """An opponent that takes the largest gain in sight.
+
+    `options(rules, state, i, player)` is the set of moves; `gain(rules, state, i, player, action)`
+    a number that orders them as the game's own `gain` does, `WON` where that is without bound.
+    """
+
+    @compiled
+    def choose(
+        rules: Any, tables: Any, state: Array, streams: Array, i: int, player: int
+    ) -> Scalar:
+        return bits.choose(largest(rules, state, i, player, options(rules, state, i, player)),
+                           streams, i)  # fmt: skip
+
+    largest = largest_gain(gain)
+    return Chooser(choose, ())
+
+
+def largest_gain(gain: Fill) -> Fill:
+    """The moves of a set that gain most."""
+
+    @compiled
+    def largest(rules: Any, state: Array, i: int, player: int, moves: int) -> Scalar:
+        best, top = 0, -WON
+        rest, action = moves, 0
+        while rest != 0:
+            if rest & 1:
+                found = gain(rules, state, i, player, action)
+                if found > top:
+                    best, top = 0, found
+                best |= int(found == top) << action
+            rest >>= 1
+            action += 1
+        return best
+
+    return largest
+
+
+def informed(options: Fill, gain: Fill, look: Fill) -> Fill:
+    """The choice of an opponent that knows what each move is worth: win, draw or loss.
+
+    `look(rules, table, state, i, player, action)` gives that and the distance to the end.
+    """
+    largest = largest_gain(gain)
+
+    @compiled
+    def choose(
+        rules: Any, known: Known, state: Array, streams: Array, i: int, player: int
+    ) -> Scalar:
+        moves = options(rules, state, i, player)
+        wins = draws = lasting = 0  # of the best moves: those that win soonest or hold out longest
+        best, order, unsure = -1, -FAR, False
+        rest, action = moves, 0
+        while rest != 0:
+            if rest & 1:
+                worth, distance = look(rules, known.table, state, i, player, action)
+                wins |= int(worth == WIN) << action
+                draws |= int(worth == DRAW) << action
+                wanted = -distance if worth == WIN else distance
+                if worth > best:
+                    best, order, lasting, unsure = worth, wanted, 0, False
+                if worth == best:
+                    unsure |= distance == UNKNOWN
+                    if wanted > order:
+                        order, lasting = wanted, 0
+                    lasting |= int(wanted == order) << action
+            rest >>= 1
+            action += 1
+        losses = moves & ~wins & ~draws
+        good = wins if wins != 0 else draws if draws != 0 else losses
+        if known.share > 0.0 and good != moves:
+            return erring(good, draws if best == WIN else 0, losses, known.share, streams, i)
+        if known.share > 0.0 and best != LOSS:  # nothing can be given away
+            return bits.choose(moves, streams, i)
+        kept = good if unsure else lasting
+        if kept & (kept - 1) != 0:
+            kept = largest(rules, state, i, player, kept)
+        return bits.choose(kept, streams, i)
+
+    return choose
+
+
+@compiled
+def erring(
+    good: int, second: int, third: int, share: float, streams: Array, i: int
+) -> Scalar:
+    """A level's move: of no regret, of half a point's (`second`) and of the largest (`third`).
+
+    A softmax gives each move of the same regret the same chance, x for a regret of 1/2 and x * x
+    for one of 1 against 1 for none, and x is the root of a quadratic equation.
+    """
+    a, b, c = bits.count(good), bits.count(second), bits.count(third)
+    n = a + b + c
+    if b == 0:  # whatever the regret: that share of the chance a random player has to err
+        if luck(streams, i) < np.int64(share * c / n * WHOLE):
+            return bits.choose(third, streams, i)
+        return bits.choose(good, streams, i)
+    given = share * (0.5 * b + c) / n
+    p, q = c * (1.0 - given), b * (0.5 - given)
+    if p == 0.0:
+        x = given * a / q
+    else:
+        x = (np.sqrt(q * q + 4.0 * p * given * a) - q) / (2.0 * p)
+    whole = a + b * x + c * x * x
+    drawn = luck(streams, i) / WHOLE * whole
+    if drawn < a:
+        return bits.choose(good, streams, i)
+    if drawn < a + b * x or c == 0:
+        return bits.choose(second, streams, i)
+    return bits.choose(third, streams, i)
+
+
+@compiled
+def soften(regrets: Array, n: int, share: float, shares: Array) -> None:
+    """A softmax that gives away `share` of the mean of the regrets: `levels.level_mix`.
+
+    Newton's method on the cold (one over the temperature), kept between bounds.
+    """
+    mean = 0.0
+    for k in range(n):
+        mean += regrets[k]
+    mean /= n
+    target = share * mean
+    low, high, cold = 0.0, np.inf, 1.0 / mean
+    for _ in range(200):
+        whole = first = second = 0.0
+        for k in range(n):
+            shares[k] = np.exp(-cold * regrets[k])
+            whole += shares[k]
+            first += shares[k] * regrets[k]
+            second += shares[k] * regrets[k] * regrets[k]
+        for k in range(n):
+            shares[k] /= whole
+        given = first / whole
+        if abs(given - target) <= 1e-14 * mean:
+            return
+        if given > target:
+            low = cold
+        else:
+            high = cold
+        spread = second / whole - given * given
+        after = cold + (given - target) / spread if spread > 0.0 else np.inf
+        if not low < after < high:
+            after = 2.0 * cold if high == np.inf else 0.5 * (low + high)
+        if after == cold:
+            return
+        cold = after
+
+
+@compiled
+def level_shares(
+    regrets: Array, n: int, hopeless: bool, share: float, mix: Array, shares: Array
+) -> None:
+    """A level's chances of n moves from their regrets; `mix` is what perfect play does."""
+    mean = 0.0
+    for k in range(n):
+        mean += regrets[k]
+    mean /= n
+    if mean >= ROUNDING:
+        soften(regrets, n, share, shares)
+        return
+    for k in range(n):
+        shares[k] = mix[k] if hopeless else 1.0 / n
