@@ -25,7 +25,7 @@ from duels.solve.compiled import have_numba, np
 __all__ = [
     "DECISIONS", "GOING_ON", "KERNELS", "NOBODY",
     "Array", "Chooser", "Kernel", "NoKernel", "Scalar",
-    "compiled", "have_numba", "kernel_named", "kernel_of", "need_numba", "np",
+    "apart", "compiled", "have_numba", "kernel_named", "kernel_of", "need_numba", "np",
 ]  # fmt: skip
 
 # By slug. A game of another package declares an entry point in the group `duels.kernels`:
@@ -118,7 +118,16 @@ def compiled(function: F) -> F:
     Results are not cached on disk: numba does not notice when a function called from another file
     has changed, and stale rules would be worse than a wait of seconds.
     """
-    options = {"error_model": "numpy", "nogil": True, "forceinline": True}
+    return _built(function, forceinline=True)
+
+
+def apart(function: F) -> F:
+    """As `compiled`, and called instead of inlined: for what is long and seldom needed."""
+    return _built(function)
+
+
+def _built(function: F, **options: Any) -> F:
+    options |= {"error_model": "numpy", "nogil": True}
     try:
         return numba.built(function, need_numba, **options, _nrt=False)
     except KeyError:

@@ -99,3 +99,16 @@ def word_of(numbers: tuple[int, ...]) -> int:
 
 def numbers_of(word: int) -> tuple[int, ...]:
     return tuple(place + 1 for place in range(word.bit_length()) if word >> place & 1)
+
+
+def ranks(n: int) -> Array:
+    """The number of each word of n bits among those with as many bits set, in ascending order.
+
+    >>> ranks(3).tolist() if np is not None else [0, 0, 1, 0, 2, 1, 2, 0]
+    [0, 0, 1, 0, 2, 1, 2, 0]
+    """
+    found, seen = np.zeros(1 << n, np.int64), [0] * (n + 1)
+    for word in range(1 << n):
+        found[word] = seen[word.bit_count()]
+        seen[word.bit_count()] += 1
+    return found

@@ -207,11 +207,6 @@ def table(game: DigitDuel) -> Rungs:
     n, life = game.digits, covering.life[0]
     counts = [comb(n, size) for size in range(n + 1)]
     starts = np.cumsum([0, 0, *(count**2 for count in counts[1:])])
-    rank = np.zeros(1 << n, np.int64)
-    seen = [0] * (n + 1)
-    for word in range(1 << n):
-        rank[word] = seen[word.bit_count()]
-        seen[word.bit_count()] += 1
     patterns, wide = np.frombuffer(payload, "<u4", 2).tolist()
     pairs = int(starts[-1])
     at = 8 + (pairs * wide + 7) // 8 * 8
@@ -222,7 +217,7 @@ def table(game: DigitDuel) -> Rungs:
             scores[size, rung] = SOON - turns if wins else turns
     spare = [full - kept for full, kept in zip(game.life, digit_duel.lives(game), strict=True)]
     return Rungs(
-        rank, np.array(counts), starts,
+        bits.ranks(n), np.array(counts), starts,
         np.frombuffer(payload, f"<u{wide}", pairs, 8).astype(np.int64),
         np.frombuffer(payload, np.uint8, patterns * cells, at).reshape(patterns, cells).copy(),
         scores, np.array(spare), life, lasting,

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from duels.envs.kernels import Array, Chooser, Scalar, bits, compiled, np
+from duels.envs.kernels import Array, Chooser, Scalar, apart, bits, compiled, np
 from duels.envs.kernels.stream import PICKS, below
 from duels.solve.levels import LEVELS, ROUNDING
 
@@ -155,7 +155,7 @@ def erring(
     return bits.choose(third, streams, i)
 
 
-@compiled
+@apart
 def soften(regrets: Array, n: int, share: float, shares: Array) -> None:
     """A softmax that gives away `share` of the mean of the regrets: `levels.level_mix`.
 
