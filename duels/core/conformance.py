@@ -56,6 +56,9 @@ def check(game: AnyGame, matches: int = 20, seed: int = 0) -> Report:
         for event_number in range(len(match.events)):
             check_state(game, match.state_before(event_number))
             states += 1
+        choices = sum(isinstance(event, Pick) for event in match.events)
+        most = game.longest()
+        assert most is None or choices <= most, "a game is longer than the longest"
         check_texts(match)
         check_replay(match)
         check_wire(match, randomness)
@@ -116,6 +119,9 @@ def check_state(game: AnyGame, state: tuple[object, ...]) -> None:
         numbers = game.encode(game.observe(state, player), player)
         assert len(numbers) == len(game.features()), "a number for each feature"
         assert all(isinstance(number, int) and number >= 0 for number in numbers)
+        if most := game.bounds():
+            pairs = zip(numbers, most, strict=True)
+            assert all(number <= bound for number, bound in pairs), "a number is out of bounds"
 
 
 def check_texts(match: Match) -> None:

@@ -33,7 +33,6 @@ from duels.core.show import player_name
 from duels.envs.coding import Coding, Key, Node
 from duels.envs.extras import Array
 
-ILLEGAL = ("forfeit", "raise")  # what an action that the mask forbids may do
 REWARDS = {0: (1.0, -1.0), 1: (-1.0, 1.0), None: (0.0, 0.0)}  # by the winner
 
 
@@ -58,6 +57,7 @@ class Episode:
         self.happened: list[tuple[Any, Event]] | None = [] if keep else None
         self._decisions = self._outcomes = 0
         self._sealed: dict[int, int] = {}
+        self._wrong: list[int] = []  # whose sealed pick, unseen yet, is no option
         self._settle(self.node)
 
     # What anyone may ask.
@@ -98,17 +98,19 @@ class Episode:
     # What a player may do.
 
     def pick(self, player: int, action: Any) -> None:
-        """A player's action. One that the mask forbids loses the game, or is refused."""
+        """A player's action. One that the mask forbids loses the game, or is refused.
+
+        A sealed one is looked at with the other: if the mask forbids both, nobody has won.
+        """
         node, coding = self.node, self.coding
         moves, action = coding.moves, coding.action(action)
         if player not in self.deciders:
             raise ValueError(f"no pick of {player_name(player)} is awaited")
-        if not node.turn.masks[player][action]:
-            if self.illegal == "raise":
-                raise IllegalMove(f"{moves[action]} is not an option now")
-            why = f"{player_name(player)} forfeits: {moves[action]} is not an option."
-            self._end(Result(1 - player, "forfeit", why))
-            return
+        legal = node.turn.masks[player][action]
+        if not legal and self.illegal == "raise":
+            raise IllegalMove(f"{moves[action]} is not an option now")
+        if not legal:
+            self._wrong.append(player)
         key: Key = action
         if len(node.turn.deciders) == 2:
             self._sealed[player] = action
@@ -116,25 +118,21 @@ class Episode:
             if self.deciders:
                 return
             key = self._sealed[0], self._sealed[1]
-            self._sealed = {}
+        if self._wrong:
+            self._forfeit(action)
+            return
+        self._sealed = {}
         if self.happened is not None:
             self.happened.append((node.state, node.event(key)))
         self._decisions += 1
         self._settle(node.after(key))
 
     def pick_both(self, one: Any, two: Any) -> None:
-        """The two picks of a sealed choice at once: both are looked at before either counts.
-
-        If the mask forbids both, nobody has won.
-        """
+        """The two picks of a sealed choice at once: both are looked at before either counts."""
         masks, picks = self.node.turn.masks, (self.coding.action(one), self.coding.action(two))
-        wrong = [player for player in (0, 1) if not masks[player][picks[player]]]
-        if len(wrong) == 2 and self.illegal == "forfeit":
-            self._end(Result(None, "forfeit", "Both players forfeit: neither pick is an option."))
-            return
-        for player in wrong or (0, 1):
-            if self.result is None:
-                self.pick(player, picks[player])
+        order = (0, 1) if masks[1][picks[1]] else (1, 0)  # what is refused changes nothing
+        for player in order:
+            self.pick(player, picks[player])
 
     # Inside.
 
@@ -155,7 +153,16 @@ class Episode:
         else:
             self._end(result)
 
+    def _forfeit(self, action: int) -> None:
+        if len(self._wrong) == 2:
+            self._end(Result(None, "forfeit", "Both players forfeit: neither pick is an option."))
+            return
+        (player,) = self._wrong
+        move = self.coding.moves[self._sealed.get(player, action)]
+        why = f"{player_name(player)} forfeits: {move} is not an option."
+        self._end(Result(1 - player, "forfeit", why))
+
     def _end(self, result: Result) -> None:
         self.result = result
         self.deciders = ()
-        self._sealed = {}
+        self._sealed, self._wrong = {}, []

@@ -61,9 +61,7 @@ class Versus:
         self._rows = np.arange(size)
         self.seats = self._rows % 2 if seat == "alternate" else np.full(size, seat)
         self.ending = np.zeros(size, np.int8)  # how games ended in the last step
-        # Games since `reset` that the opponent ended before the agent had any choice. They were
-        # dealt again and no step told of them.
-        self.skipped = np.zeros(size, np.int64)
+        self.skips = np.zeros((size, 2), np.int64)  # `skipped` and `skipped_return`
         moves, features = len(self.batch.moves), len(self.batch.features)
         self._mask = np.zeros((size, 1, moves), np.bool_)
         self._observation = np.zeros((size, 1, features), np.int16)
@@ -87,6 +85,17 @@ class Versus:
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__ |= state
         self._find_opponent()
+
+    @property
+    def skipped(self) -> Array:
+        """Games since `reset` that ended before the agent had any choice: they were dealt again
+        and no step told of them."""
+        return self.skips[:, 0]
+
+    @property
+    def skipped_return(self) -> Array:
+        """The sum of what these games brought the agent: a forfeit of the opponent is a win."""
+        return self.skips[:, 1]
 
     @property
     def observation(self) -> Array:
@@ -124,9 +133,9 @@ class Versus:
     def reset(self, seed: int | None = None, where: Any = None) -> None:
         """Begin games anew, all or those `where` says: from a seed, or going on along the present
         random numbers."""
-        self.skipped[self.batch.rows(where)] = 0
+        self.skips[self.batch.rows(where)] = 0
         if self._chooser is not None:
-            _require(self.batch.begin_against(self._chooser, self.seats, self.skipped, seed, where))
+            _require(self.batch.begin_against(self._chooser, self.seats, self.skips, seed, where))
         else:
             self.batch.reset(seed, where)
             self._let_opponent_play(None)
@@ -137,7 +146,7 @@ class Versus:
         taken = self.batch.checked(actions, 1, where)
         if self._chooser is not None:
             rewards, fair = self.batch.step_against(
-                self._chooser, taken, self.seats, self.skipped, self._final, where
+                self._chooser, taken, self.seats, self.skips, self._final, where
             )
             self.ending = self.batch.ending
             _require(fair)
@@ -206,16 +215,17 @@ class Versus:
             theirs[waiting] = self._answers(np.flatnonzero(waiting))
             more = self.batch.step(theirs, where=waiting)
             over = self.batch.ending != RUNNING
-            if step is None:
-                self.skipped += over
-            else:
+            skipped = over
+            if step is not None:
                 ended = over & (self.ending == RUNNING)
-                self.skipped += over & ~ended
+                skipped = over & ~ended
                 for kept, new in zip(step, more, strict=True):
                     kept[ended] = new[ended]
                 self.ending[ended] = self.batch.ending[ended]
                 final = self.batch.final_observation[self._rows, self.seats]
                 self._final[ended, 0] = final[ended]
+            self.skips[skipped, 0] += 1
+            self.skips[skipped, 1] += more.rewards[self._rows, self.seats][skipped].astype(int)
         _require(False)
 
 

@@ -302,6 +302,21 @@ class CipherSiege(Game[State, Seen]):
             int(mover == player), offered, int(phase == "swap"),
         )  # fmt: skip
 
+    def bounds(self) -> tuple[int, ...]:
+        cards, held = self.values * self.copies, min(self.limit + 1, self.values * self.copies)
+        own, out = (min(self.copies, held),) * self.values, (self.copies,) * self.values
+        return (
+            max(self.integrity),
+            max(self.integrity),
+            *own,
+            held,
+            cards,
+            *out,
+            1,
+            self.values,
+            1,
+        )
+
     # Display
 
     def status(self, seen: Seen, viewer: int | None, history: History = ()) -> Lines:
