@@ -16,7 +16,7 @@ from duels.games import BUILT_IN
 
 ROOT = Path(duels.__file__).parent
 LAYERS = (
-    "core", "games", "solve", "analysis", "players", "measure", "envs", "llm", "arena", "web",
+    "core", "games", "solve", "analysis", "players", "envs", "measure", "llm", "arena", "web",
     "cli",
 )  # fmt: skip
 HEAVY = {

@@ -25,6 +25,7 @@ COMMANDS = {
     "rules": "duels.cli.show_rules:rules",
     "replay": "duels.cli.replay:replay",
     "value": "duels.cli.value:value",
+    "exploit": "duels.cli.exploit:exploit",
     "analyse": "duels.cli.report:analyse",
     "explain": "duels.cli.explain:explain",
     "solve": "duels.cli.solving:solve_command",
@@ -184,6 +185,19 @@ def _parser(first: str) -> argparse.ArgumentParser:
         help="a record's picks in order, chance outcomes included; a sealed pair is written 7/8",
     )  # fmt: skip
     json(value)
+
+    exploit = command("exploit", "how far a player can be exploited, exactly", game=True)
+    exploit.add_argument("player", metavar="PLAYER", help="an opponent's name, as 'greedy'")
+    options(exploit)
+    exploit.add_argument(
+        "--turn-limit", type=_count, metavar="N",
+        help="hidden hands: a draw after N choices, which keeps small variants exact",
+    )  # fmt: skip
+    exploit.add_argument(
+        "--seconds", type=_seconds, metavar="N",
+        help="hidden hands: learn a responder anew for so long for each seat",
+    )  # fmt: skip
+    json(exploit)
 
     analyse = command("analyse", "grade every move of a recorded match", file=REQUIRED)
     analyse.add_argument("--html", metavar="FILE", help="write a page instead")

@@ -43,3 +43,8 @@ class ProgressBar:
         room = os.get_terminal_size(sys.stderr.fileno()).columns or 80
         print(f"\r{line:<{room}}"[:room], end=end, file=sys.stderr, flush=True)
         self._shown = True
+
+    def done(self) -> None:
+        """End the line of a bar that was shown, for work that cannot say when it is at its end."""
+        if self._shown and sys.stderr.isatty():
+            print(file=sys.stderr, flush=True)

@@ -36,6 +36,10 @@ class Response:
         allowed: Callable[[Any], list[Move]] | None = None,
         largest: int = 2_000_000,
     ) -> None:
+        if game.private:
+            raise Unsolved(
+                f"{game.slug} has hidden hands: a response to its states would see the cards"
+            )
         self.game, self.player = game, player
         self._policy, self._allowed = policy, allowed
         # For each state: what the responder can choose, and where each choice may lead.

@@ -109,6 +109,24 @@ class RoleTable:
             raise TableError("no game of Digit Duel with these options comes to this position")
         return pair, one * self._life + two
 
+    def _places(
+        self, attacker: Any, mine: Any, theirs: Any, life: Any, other: Any
+    ) -> tuple[Any, Any, Any]:
+        """As `_place`, for arrays of attacker states: sets of digits as bits; with their sizes."""
+        from duels.solve.compiled import np
+        from duels.solve.subsets import ranks
+
+        spare = np.array(self._spare)
+        rank, sizes = ranks(self._game.digits)
+        size = sizes[mine]
+        pair = np.array(self._starts)[size] + rank[mine] * np.array(self._counts)[size]
+        one, two = life - 1 - spare[attacker], other - 1 - spare[1 - attacker]
+        return pair + rank[theirs], one * self._life + two, size
+
+    def attacker_wins(self, attacker: Any, mine: Any, theirs: Any, life: Any, other: Any) -> Any:
+        """The attacker's chances to win, for arrays of states before the attack. Needs numpy."""
+        raise NotImplementedError
+
 
 class DigitDuelTable(RoleTable):
     """Winner and distance of every state of the open game, from the payload of its table."""
@@ -144,6 +162,18 @@ class DigitDuelTable(RoleTable):
         wins, turns = self._ladders[len(state.digits[0])][self._rung(state) - 1]
         return (state.attacker if wins else 1 - state.attacker), turns
 
+    def attacker_wins(self, attacker: Any, mine: Any, theirs: Any, life: Any, other: Any) -> Any:
+        from duels.solve.compiled import np
+
+        pair, cell, size = self._places(attacker, mine, theirs, life, other)
+        pattern = np.frombuffer(self.payload, f"<u{self._wide}", self._pairs, 8)[pair]
+        at = self._patterns_at + pattern.astype(np.int64) * ((self._life**2 + 1) // 2) + cell // 2
+        rung = np.frombuffer(self.payload, np.uint8)[at] >> 4 * (cell % 2) & 15
+        wins = np.zeros((self._game.digits + 1, 17))
+        for count, rungs in enumerate(self._ladders):
+            wins[count, 1 : 1 + len(rungs)] = [won for won, _ in rungs]
+        return wins[size, rung]
+
     def _before_defence(self, state: State) -> tuple[int, int]:
         defender = 1 - state.attacker
         winning: list[int] = []
@@ -170,6 +200,12 @@ class HiddenDuelTable(RoleTable):
         pair, cell = self._place(state)
         (wins,) = struct.unpack_from("<d", self.payload, 8 * (pair * self._life**2 + cell))
         return float(wins) if state.attacker == 0 else 1.0 - float(wins)
+
+    def attacker_wins(self, attacker: Any, mine: Any, theirs: Any, life: Any, other: Any) -> Any:
+        from duels.solve.compiled import np
+
+        pair, cell, _ = self._places(attacker, mine, theirs, life, other)
+        return np.frombuffer(self.payload, "<f8")[pair * self._life**2 + cell]
 
 
 def kind(game: AnyGame) -> str:

@@ -18,7 +18,9 @@ combinations of numbers and scores cannot come about, so the payload is, in this
 from __future__ import annotations
 
 import struct
+from functools import cached_property
 from math import comb
+from typing import Any
 
 from duels.core.game import AnyGame
 from duels.games.number_clash import NumberClash, State
@@ -55,6 +57,32 @@ class NumberClashTable:
             return 0.5
         value = self._stored(len(state.numbers[0]), max(mine, theirs), min(mine, theirs))
         return value if mine > theirs else 1.0 - value
+
+    @cached_property
+    def _arrays(self) -> tuple[Any, Any, Any]:
+        """Which combinations are reachable, how many are up to each, and the values."""
+        from duels.solve.compiled import np
+
+        packed = np.frombuffer(self._payload[: self._ranks_at], np.uint8)
+        reachable = np.unpackbits(packed, bitorder="little").astype(np.bool_)
+        values = np.frombuffer(self._payload[self._values_at :], "<f8")
+        return reachable, np.cumsum(reachable, dtype=np.int64), values
+
+    def values(self, one: Any, two: Any, a: Any, b: Any) -> Any:
+        """As `value`, for arrays of positions: sets of numbers as bits, and scores. Needs numpy."""
+        from duels.solve.compiled import np
+        from duels.solve.subsets import ranks
+
+        rank, size = ranks(int(max(one.max(initial=0), two.max(initial=0))).bit_length())
+        mine, theirs = rank[one] * self._points + a, rank[two] * self._points + b
+        high, low = np.maximum(mine, theirs), np.minimum(mine, theirs)
+        at = np.array(self._starts)[size[one]] + high * (high - 1) // 2 + low
+        at[mine == theirs] = 0  # those are a half, and not stored
+        reachable, before, stored = self._arrays
+        if not reachable[at[mine != theirs]].all():
+            raise TableError("no game of Number Clash comes to one of these positions")
+        value = stored[np.maximum(0, before[at] - 1)]
+        return np.where(mine == theirs, 0.5, np.where(mine > theirs, value, 1.0 - value))
 
     def _stored(self, size: int, high: int, low: int) -> float:
         at = self._starts[size] + high * (high - 1) // 2 + low
