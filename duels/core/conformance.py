@@ -59,6 +59,7 @@ def check(game: AnyGame, matches: int = 20, seed: int = 0) -> Report:
         choices = sum(isinstance(event, Pick) for event in match.events)
         most = game.longest()
         assert most is None or choices <= most, "a game is longer than the longest"
+        check_recall(match)
         check_texts(match)
         check_replay(match)
         check_wire(match, randomness)
@@ -122,6 +123,18 @@ def check_state(game: AnyGame, state: tuple[object, ...]) -> None:
         if most := game.bounds():
             pairs = zip(numbers, most, strict=True)
             assert all(number <= bound for number, bound in pairs), "a number is out of bounds"
+
+
+def check_recall(match: Match) -> None:
+    """What players recall, of what they saw, is within its bounds from beginning to end."""
+    most = tuple(match.game.recalled().values())
+    for player in (0, 1) if most else ():
+        history = match.view(player).history
+        for length in range(len(history) + 1):
+            numbers = match.game.recall(history[:length], player)
+            assert len(numbers) == len(most), "a number for each thing recalled"
+            pairs = zip(numbers, most, strict=True)
+            assert all(0 <= number <= bound for number, bound in pairs), "recalled out of bounds"
 
 
 def check_texts(match: Match) -> None:

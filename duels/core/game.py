@@ -218,6 +218,17 @@ class Game(Generic[S, O]):
         """The most that each number of `encode` can be, in any seat; empty if that is not said."""
         return ()
 
+    def recalled(self) -> dict[str, int]:
+        """The names of the numbers that `recall` gives and the most each can be.
+
+        Empty if observations hold all that matters of the past.
+        """
+        return {}
+
+    def recall(self, history: History, player: int) -> tuple[int, ...]:
+        """What a player knows of the past that an observation does not hold, from 0 up."""
+        return ()
+
     def longest(self) -> int | None:
         """The most choices a game can have, a sealed pair counting once; None without an end."""
         return None

@@ -23,7 +23,7 @@ from duels.core.game import AnyGame, Move
 from duels.core.match import TURN_LIMIT
 from duels.core.player import Player, answer
 from duels.core.show import listed
-from duels.envs.coding import coding
+from duels.envs.coding import coding, np
 from duels.envs.episode import Episode
 from duels.envs.extras import Array, need, whole
 from duels.envs.naming import env_id
@@ -37,7 +37,7 @@ from duels.solve import solve
 gymnasium: Any = need("gymnasium", extra="rl")
 
 SETTINGS = (
-    "game", "opponent", "seat", "turn_limit", "illegal", "normalize", "render_mode",
+    "game", "opponent", "seat", "turn_limit", "illegal", "normalize", "memory", "render_mode",
 )  # fmt: skip
 MOST_SKIPPED = 100
 
@@ -57,6 +57,7 @@ class DuelEnv(gymnasium.Env):  # type: ignore[misc]
         turn_limit: int = TURN_LIMIT,
         illegal: str = "forfeit",
         normalize: bool = False,
+        memory: bool = False,
         **options: object,
     ) -> None:
         self.coding = coding(rules_of(game, SETTINGS, options))
@@ -66,7 +67,8 @@ class DuelEnv(gymnasium.Env):  # type: ignore[misc]
         self.render_mode = one_of("render_mode", render_mode, (None, *MODES))
         self.turn_limit = whole("turn_limit", turn_limit, low=1)
         self.illegal = one_of("illegal", illegal, ILLEGAL)
-        self.scale = Scale(self.game, normalize)
+        self.memory = memory
+        self.scale = Scale(self.game, normalize, memory)
         self.action_space = gymnasium.spaces.Discrete(len(self.coding.moves))
         self.observation_space = self.scale.space(gymnasium.spaces)
         self.player = 0  # the seat of this episode
@@ -83,7 +85,7 @@ class DuelEnv(gymnasium.Env):  # type: ignore[misc]
 
     def feature_names(self) -> tuple[str, ...]:
         """The names of an observation's numbers, in order."""
-        return self.coding.features
+        return (*self.coding.features, *(self.game.recalled() if self.memory else ()))
 
     def action_masks(self) -> Array:
         """Which actions are legal, as sb3-contrib's MaskablePPO asks for them."""
@@ -180,7 +182,12 @@ class DuelEnv(gymnasium.Env):  # type: ignore[misc]
             episode.pick(other, action)
 
     def _observation(self) -> Array:
-        return self.scale.of(self._playing().node.observation(self.player))
+        episode = self._playing()
+        found = episode.node.observation(self.player)
+        if self.memory:
+            recalled = self.game.recall(episode.view(self.player).history, self.player)
+            found = np.concatenate([found, np.array(recalled, found.dtype)])
+        return self.scale.of(found)
 
     def _info(self) -> dict[str, Any]:
         episode = self._playing()

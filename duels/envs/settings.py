@@ -63,10 +63,14 @@ class Scale:
     [0.5, 1.0, 1.0]
     """
 
-    def __init__(
-        self, game: AnyGame, normalize: bool = False, bounds: tuple[int, ...] = ()
-    ) -> None:
-        most = (game.bounds() or (TOP,) * len(game.features())) + bounds
+    def __init__(self, game: AnyGame, normalize: bool = False, memory: bool = False) -> None:
+        most = game.bounds() or (TOP,) * len(game.features())
+        if memory:
+            if not game.recalled():
+                raise OptionError(
+                    f"observations of {game.slug} hold all: there is no memory to add"
+                )
+            most += tuple(game.recalled().values())
         if normalize and not game.bounds():
             raise OptionError(f"{game.slug} does not say how large its numbers get: no normalize")
         self.normalize = normalize

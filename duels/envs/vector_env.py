@@ -23,8 +23,8 @@ except ImportError:
     gymnasium = None
 
 SETTINGS = (
-    "game", "num_envs", "opponent", "seat", "turn_limit", "illegal", "normalize", "autoreset_mode",
-    "render_mode",
+    "game", "num_envs", "opponent", "seat", "turn_limit", "illegal", "normalize", "memory",
+    "autoreset_mode", "render_mode",
 )  # fmt: skip
 MODES = ("SAME_STEP", "NEXT_STEP", "DISABLED")
 
@@ -57,6 +57,7 @@ class DuelVectorEnv(_base()):  # type: ignore[misc]
         turn_limit: int = TURN_LIMIT,
         illegal: str = "forfeit",
         normalize: bool = False,
+        memory: bool = False,
         autoreset_mode: Any = "SAME_STEP",
         render_mode: str | None = None,
         **options: object,
@@ -66,6 +67,11 @@ class DuelVectorEnv(_base()):  # type: ignore[misc]
         if render_mode is not None:
             raise OptionError(f"thousands of games are not rendered; got {quote(render_mode)}")
         rules = rules_of(game, SETTINGS, options)
+        if memory:
+            raise OptionError(
+                "a batch keeps no history: memory is for one game at a time, or for "
+                "make_vec(..., vectorization_mode='sync')"
+            )
         self.illegal = one_of("illegal", illegal, ILLEGAL)
         self.seat = one_of("seat", seat, SEATS)
         self.autoreset_mode = mode_of(autoreset_mode)

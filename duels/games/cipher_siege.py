@@ -317,6 +317,44 @@ class CipherSiege(Game[State, Seen]):
             1,
         )
 
+    def recalled(self) -> dict[str, int]:
+        values, held = range(1, self.values + 1), min(self.copies, self.limit + 1)
+        known = {f"{who} {card}s known": held for who in ("other", "own") for card in values}
+        most = max(sum(cards_of(move)) for move in self.moves())
+        last = {
+            f"{who} last {what}": most for who in ("other", "own") for what in ("attack", "defence")
+        }
+        return known | last | {"other swapped last": 1, "own swapped last": 1}
+
+    def recall(self, history: History, player: int) -> tuple[int, ...]:
+        """Cards that went into a hand in a swap and are still there, as both players know, and each
+        one's last action: the sum of its cards."""
+        known, last = ([0] * self.values, [0] * self.values), [(0, 0, 0), (0, 0, 0)]
+        offer: tuple[int, str] | None = None  # who gives what in a swap under way
+        for event in history:
+            mover, move = (
+                (event.by, event.outcome) if isinstance(event, Outcome) else event.moves[0]
+            )
+            word, _, rest = move.partition(" ")
+            if word == "swap":
+                assert mover is not None
+                offer, last[mover] = (mover, rest), (0, 0, 1)
+            elif offer is not None:  # "3", or "3 for 2" to who could not see what was offered
+                giver, given = offer
+                pair = (int(rest.removeprefix("for ") or given), int(word))
+                for holder, gone, got in ((giver, *pair), (1 - giver, *pair[::-1])):
+                    known[holder][gone - 1] -= known[holder][gone - 1] > 0
+                    known[holder][got - 1] += 1
+                offer = None
+            elif isinstance(event, Pick):
+                cards = cards_of(move)
+                for card in cards:
+                    known[event.moves[0][0]][card - 1] -= known[event.moves[0][0]][card - 1] > 0
+                spent = sum(cards)
+                last[event.moves[0][0]] = (spent, 0, 0) if word == "attack" else (0, spent, 0)
+        own, other = last[player], last[1 - player]
+        return (*known[1 - player], *known[player], *other[:2], *own[:2], other[2], own[2])
+
     # Display
 
     def status(self, seen: Seen, viewer: int | None, history: History = ()) -> Lines:

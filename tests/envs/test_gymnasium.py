@@ -239,6 +239,22 @@ def test_observations_keep_to_the_bounds_of_each_feature(game: AnyGame) -> None:
     assert game.bounds() == tuple(gym.DuelEnv(game, "random").observation_space.high)
 
 
+def test_memory_adds_what_is_known_from_swaps_and_the_last_actions() -> None:
+    env = gymnasium.make(IDS["cipher-siege"], opponent="random", memory=True)
+    names = env.unwrapped.feature_names()
+    assert len(names) == env.observation_space.shape[0] == 33
+    observation, info = env.reset(seed=2)
+    assert not observation[17:].any()
+    swap = next(a for a in info["action_mask"].nonzero()[0] if "swap" in env.unwrapped.move_name(a))
+    observation, *_ = env.step(swap)
+    told = dict(zip(names, observation.tolist(), strict=True))
+    assert told["own swapped last"] == 1
+    assert sum(told[f"own {card}s known"] for card in range(1, 6)) == 1
+    checker.check_env(gym.DuelEnv("cipher-siege", memory=True, normalize=True))
+    with pytest.raises(OptionError, match="observations of digit-duel hold all"):
+        gym.DuelEnv("digit-duel", memory=True)
+
+
 def test_seats_alternate_from_game_to_game() -> None:
     env = gym.DuelEnv("firewall-breach", "random", seat="alternate")
     seats = [env.reset(seed=5)[1]["seat"], *(env.reset()[1]["seat"] for _ in range(3))]
