@@ -23,14 +23,23 @@ from torch.distributions import Categorical
 from duels.envs.vector_env import DuelVectorEnv
 from duels.games import load
 
+SMALL = 20  # the most of a number that is also given value by value
+
 
 class Network(nn.Module):
-    """From observations, scaled to [0, 1] here, to a mix over the legal moves and a value."""
+    """From observations to a mix over the legal moves and a value.
+
+    Small numbers are also given as one input for each value they can take: perfect play changes
+    from one number to the next, which a network is slow to learn from a single scaled input.
+    """
 
     def __init__(self, game: Any, width: int) -> None:
         super().__init__()
-        features, moves = len(game.features()), len(game.moves())
-        self.register_buffer("most", torch.tensor(game.bounds(), dtype=torch.float32))
+        pairs = [(place, value) for place, most in enumerate(game.bounds()) if 1 < most <= SMALL
+                 for value in range(most + 1)]  # fmt: skip
+        self.places, self.values = torch.tensor(pairs, dtype=torch.long).reshape(-1, 2).T
+        self.most = torch.tensor(game.bounds(), dtype=torch.float32)
+        features, moves = len(game.features()) + len(pairs), len(game.moves())
 
         def layers(out: int) -> nn.Sequential:
             return nn.Sequential(
@@ -41,9 +50,9 @@ class Network(nn.Module):
         self.actor, self.critic = layers(moves), layers(1)
 
     def forward(self, seen: Any, mask: Any) -> tuple[Categorical, Any]:
-        scaled = seen / self.most * 2 - 1
-        logits = self.actor(scaled).masked_fill(~mask, -1e9)
-        return Categorical(logits=logits), self.critic(scaled)[:, 0]
+        inputs = torch.cat([seen / self.most, (seen[:, self.places] == self.values).float()], 1)
+        logits = self.actor(inputs).masked_fill(~mask, -1e9)
+        return Categorical(logits=logits), self.critic(inputs)[:, 0]
 
     @torch.no_grad()
     def mix(self, observations: Any, masks: Any) -> Any:
@@ -122,18 +131,18 @@ def arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description="PPO in plain PyTorch, measured exactly")
     parser.add_argument("--game", default="firewall-breach")
     parser.add_argument("--opponent", default="self", help="self, or the name of a player")
-    parser.add_argument("--updates", type=int, default=200)
-    parser.add_argument("--points", type=int, default=20, help="how often it is measured")
-    parser.add_argument("--size", type=int, default=512, help="games at a time")
-    parser.add_argument("--horizon", type=int, default=32, help="steps of each game in an update")
+    parser.add_argument("--updates", type=int, default=150)
+    parser.add_argument("--points", type=int, default=15, help="how often it is measured")
+    parser.add_argument("--size", type=int, default=1024, help="games at a time")
+    parser.add_argument("--horizon", type=int, default=16, help="steps of each game in an update")
     parser.add_argument("--passes", type=int, default=4)
-    parser.add_argument("--minibatch", type=int, default=2048)
+    parser.add_argument("--minibatch", type=int, default=4096)
     parser.add_argument("--width", type=int, default=64, help="of the network's two layers")
     parser.add_argument("--rate", type=float, default=1e-3, help="of learning, falling to 0")
     parser.add_argument(
         "--curiosity", type=float, default=0.02, help="worth of entropy, falling to 0"
     )
-    parser.add_argument("--trace", type=float, default=0.95, help="lambda of the advantages")
+    parser.add_argument("--trace", type=float, default=0.8, help="lambda of the advantages")
     parser.add_argument("--clip", type=float, default=0.2)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--out", help="an SVG picture of the curve")
