@@ -17,20 +17,21 @@ import numpy as np
 import torch
 from curve import Curve
 from sb3_contrib import MaskablePPO
+from stable_baselines3.common.torch_layers import BaseFeaturesExtractor
 from stable_baselines3.common.vec_env import VecEnv, VecMonitor
 
 from duels.envs.vector_env import DuelVectorEnv
 from duels.games import load
 
-
 RATE, CURIOSITY = 1e-3, 0.02  # both fall to 0
+SMALL = 20  # the most of a number that is also given value by value
 
 
 class DuelVecEnv(VecEnv):
     """A `DuelVectorEnv` as Stable-Baselines3 wants it; takes the same arguments."""
 
     def __init__(self, game: Any, num_envs: int, *arguments: Any, **settings: Any) -> None:
-        settings |= {"autoreset_mode": "SAME_STEP", "normalize": True}  # both as SB3 has it
+        settings["autoreset_mode"] = "SAME_STEP"  # as SB3 has it
         self.env = DuelVectorEnv(game, num_envs, *arguments, **settings)
         super().__init__(num_envs, self.env.single_observation_space, self.env.single_action_space)
         self.actions: Any = None
@@ -78,12 +79,29 @@ class DuelVecEnv(VecEnv):
         self.env.close()
 
 
-def mix_of(model: Any, scale: Any) -> Any:
+class Numbers(BaseFeaturesExtractor):
+    """Numbers from 0 to 1, and an input for each value that a small number can take.
+
+    Perfect play changes from one number to the next: hard to learn from a single scaled input.
+    """
+
+    def __init__(self, space: Any) -> None:
+        pairs = [(place, value) for place, most in enumerate(space.high) if 1 < most <= SMALL
+                 for value in range(most + 1)]  # fmt: skip
+        super().__init__(space, len(space.high) + len(pairs))
+        self.places, self.values = torch.tensor(pairs, dtype=torch.long).reshape(-1, 2).T
+        self.most = torch.tensor(space.high, dtype=torch.float32)
+
+    def forward(self, seen: Any) -> Any:
+        return torch.cat([seen / self.most, (seen[:, self.places] == self.values).float()], 1)
+
+
+def mix_of(model: Any) -> Any:
     """The model's probabilities, as `duels.measure` asks for them."""
 
     @torch.no_grad()
     def mix(observations: Any, masks: Any) -> Any:
-        seen = torch.as_tensor(scale.of(observations), dtype=torch.float32)
+        seen = torch.as_tensor(observations, dtype=torch.float32)
         return (
             model.policy.get_distribution(seen, np.asarray(masks))
             .distribution.probs.double()
@@ -108,10 +126,11 @@ def main() -> None:
     game = load(given.game)
     env = DuelVecEnv(game, given.size, given.opponent, "alternate")
     model = MaskablePPO(
-        "MlpPolicy", VecMonitor(env), n_steps=16, batch_size=4096, gae_lambda=0.8, n_epochs=4, gamma=1.0,
-        learning_rate=lambda left: RATE * left, seed=given.seed, device="cpu",
+        "MlpPolicy", VecMonitor(env), n_steps=16, batch_size=4096, n_epochs=4, gamma=1.0,
+        gae_lambda=0.8, learning_rate=RATE, ent_coef=CURIOSITY, seed=given.seed, device="cpu",
+        policy_kwargs={"features_extractor_class": Numbers},
     )  # fmt: skip
-    policy = mix_of(model, env.env.scale)
+    policy = mix_of(model)
     curve = Curve(game, f"{game.title}: MaskablePPO, opponent {given.opponent}")
     curve.measure(0, policy)
     for point in range(given.points):
