@@ -57,7 +57,6 @@ class Episode:
         self.happened: list[tuple[Any, Event]] | None = [] if keep else None
         self._decisions = self._outcomes = 0
         self._sealed: dict[int, int] = {}
-        self._wrong: list[int] = []  # whose sealed pick, unseen yet, is no option
         self._settle(self.node)
 
     # What anyone may ask.
@@ -100,17 +99,15 @@ class Episode:
     def pick(self, player: int, action: Any) -> None:
         """A player's action. One that the mask forbids loses the game, or is refused.
 
-        A sealed one is looked at with the other: if the mask forbids both, nobody has won.
+        Of a sealed choice both are looked at together, when both are there: if the mask forbids
+        both, nobody has won.
         """
         node, coding = self.node, self.coding
         moves, action = coding.moves, coding.action(action)
         if player not in self.deciders:
             raise ValueError(f"no pick of {player_name(player)} is awaited")
-        legal = node.turn.masks[player][action]
-        if not legal and self.illegal == "raise":
+        if self.illegal == "raise" and not node.turn.masks[player][action]:
             raise IllegalMove(f"{moves[action]} is not an option now")
-        if not legal:
-            self._wrong.append(player)
         key: Key = action
         if len(node.turn.deciders) == 2:
             self._sealed[player] = action
@@ -118,8 +115,10 @@ class Episode:
             if self.deciders:
                 return
             key = self._sealed[0], self._sealed[1]
-        if self._wrong:
-            self._forfeit(action)
+        picks = self._sealed or {player: action}
+        wrong = [one for one in picks if not node.turn.masks[one][picks[one]]]
+        if wrong:
+            self._forfeit(wrong, moves[picks[wrong[0]]])
             return
         self._sealed = {}
         if self.happened is not None:
@@ -128,13 +127,20 @@ class Episode:
         self._settle(node.after(key))
 
     def pick_both(self, one: Any, two: Any) -> None:
-        """The two picks of a sealed choice at once: both are looked at before either counts."""
+        """The two picks of a sealed choice at once; one that is refused leaves nothing behind."""
         masks, picks = self.node.turn.masks, (self.coding.action(one), self.coding.action(two))
-        order = (0, 1) if masks[1][picks[1]] else (1, 0)  # what is refused changes nothing
-        for player in order:
-            self.pick(player, picks[player])
+        first = int(bool(masks[0][picks[0]]))  # the one that may be refused
+        self.pick(first, picks[first])
+        self.pick(1 - first, picks[1 - first])
 
     # Inside.
+
+    def _forfeit(self, wrong: list[int], move: str) -> None:
+        if len(wrong) == 2:
+            self._end(Result(None, "forfeit", "Both players forfeit: neither pick is an option."))
+        else:
+            why = f"{player_name(wrong[0])} forfeits: {move} is not an option."
+            self._end(Result(1 - wrong[0], "forfeit", why))
 
     def _settle(self, node: Node) -> None:
         """Let chance act until somebody must choose or the game is over."""
@@ -153,16 +159,7 @@ class Episode:
         else:
             self._end(result)
 
-    def _forfeit(self, action: int) -> None:
-        if len(self._wrong) == 2:
-            self._end(Result(None, "forfeit", "Both players forfeit: neither pick is an option."))
-            return
-        (player,) = self._wrong
-        move = self.coding.moves[self._sealed.get(player, action)]
-        why = f"{player_name(player)} forfeits: {move} is not an option."
-        self._end(Result(1 - player, "forfeit", why))
-
     def _end(self, result: Result) -> None:
         self.result = result
         self.deciders = ()
-        self._sealed, self._wrong = {}, []
+        self._sealed = {}

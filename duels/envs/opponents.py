@@ -1,7 +1,11 @@
-"""The built-in opponents over arrays: what each would do is asked once and remembered.
+"""The built-in opponents over arrays.
 
-A batch keeps no history, so those that remember what they have seen cannot play in it: `ismcts`,
-and in games with secret hands all that know the solution.
+A game's kernel has them in compiled code (`Chooser`). One that has not is asked in Python what each
+would do, once for each position, and that is remembered (`Mixes`): any game can be played so at
+once.
+
+A batch keeps no history but what a kernel keeps in its states. So `ismcts` cannot play in it, and
+what knows the solution of a game with secret hands only where the kernel has it.
 """
 
 from __future__ import annotations
@@ -11,7 +15,7 @@ from duels.core.game import AnyGame, Decide
 from duels.core.player import View
 from duels.core.show import listed
 from duels.envs.extras import Array
-from duels.envs.kernels import Chooser, kernel_of, np
+from duels.envs.kernels import Chooser, kernel_of, nobody, np
 from duels.envs.kernels.batch import Batch
 from duels.envs.kernels.oppose import uniform
 from duels.players import BUILT_IN, class_of, full_name, make
@@ -22,12 +26,13 @@ REMEMBERED = 200_000  # mixes
 
 
 def able(game: AnyGame) -> list[str]:
-    """The opponents that need no history."""
+    """The opponents that need no history, or none but what the kernel keeps."""
     classes = {name: class_of(name) for name in BUILT_IN}
+    secret = game.private and kernel_of(game).chooser is nobody
     return [
         name
         for name, found in classes.items()
-        if not found.needs_history and not (game.private and found.needs_solution)
+        if not found.needs_history and not (secret and found.needs_solution)
     ]
 
 

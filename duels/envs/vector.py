@@ -127,8 +127,7 @@ class Versus:
 
     def random_actions(self) -> Array:
         """A legal action for each game, all equally likely."""
-        both = self.batch.random_actions()
-        return both[self._rows, self.seats] if self.batch.sealed else both
+        return self.batch.random_actions_of(self.seats)
 
     def reset(self, seed: int | None = None, where: Any = None) -> None:
         """Begin games anew, all or those `where` says: from a seed, or going on along the present
@@ -144,6 +143,7 @@ class Versus:
         """The agent's action in every game, or in those `where` says, and all that happens until
         it must choose again."""
         taken = self.batch.checked(actions, 1, where)
+        self._final = np.empty_like(self._final)  # new, so that the last one may be kept
         if self._chooser is not None:
             rewards, fair = self.batch.step_against(
                 self._chooser, taken, self.seats, self.skips, self._final, where

@@ -29,6 +29,43 @@ SETTINGS = (
 MODES = ("SAME_STEP", "NEXT_STEP", "DISABLED")
 
 
+class Finals:
+    """The last observations of games that ended, None for the others: numpy's array of objects.
+
+    It is made when it is first used in any way. Few learners look at it, and making hundreds of
+    small arrays would take as long as the step itself.
+    """
+
+    def __init__(self, observations: Array, rows: Array) -> None:
+        self._from: tuple[Array, Array] | None = (observations, rows)
+        self._made: Array = None
+
+    def _array(self) -> Array:
+        if self._from is not None:
+            observations, rows = self._from
+            self._made = np.full(len(observations), None, object)
+            self._made[rows] = np.fromiter(observations[rows], object, len(rows))
+            self._from = None
+        return self._made
+
+    def __array__(self, dtype: Any = None, copy: Any = None) -> Array:
+        return np.array(self._array(), dtype=dtype, copy=copy)
+
+    def __len__(self) -> int:
+        return len(self._array())
+
+    def __getitem__(self, at: Any) -> Any:
+        return self._array()[at]
+
+    def __setitem__(self, at: Any, value: Any) -> None:
+        self._array()[at] = value
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):  # what copies and pickles look for
+            raise AttributeError(name)
+        return getattr(self._array(), name)
+
+
 def _base() -> Any:
     return object if gymnasium is None else gymnasium.vector.VectorEnv
 
@@ -136,7 +173,6 @@ class DuelVectorEnv(_base()):  # type: ignore[misc]
         final = self.games.final_observation
         if self.autoreset_mode.name == "SAME_STEP":
             if ended.any():
-                final = final.copy()  # drawing new seats deals anew
                 self._begun(ended)
             observation, info = self._shown()
             if ended.any():
@@ -175,11 +211,8 @@ class DuelVectorEnv(_base()):  # type: ignore[misc]
         return mask
 
     def _finals(self, final: Array, ended: Array, illegal: Array) -> dict[str, Any]:
-        rows = np.flatnonzero(ended)
-        views = np.full(self.num_envs, None, object)
-        views[rows] = np.fromiter(final[rows], object, len(rows))
         return {
-            "final_obs": views, "_final_obs": ended,
+            "final_obs": Finals(final, np.flatnonzero(ended)), "_final_obs": ended,
             "final_info": {"illegal": illegal, "_illegal": ended}, "_final_info": ended,
         }  # fmt: skip
 

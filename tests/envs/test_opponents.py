@@ -2,68 +2,157 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections.abc import Iterator, Mapping
+from typing import Any
 
 import pytest
 
 from duels.core.errors import OptionError
-from duels.core.game import AnyGame, Decide
+from duels.core.game import AnyGame, Chance, Decide, Event, Outcome, Over, Pick
 from duels.core.player import View
-from duels.envs.kernels import have_numba, np
-from duels.envs.opponents import Mixes, able
+from duels.envs.kernels import have_numba, nobody, np
+from duels.envs.opponents import Mixes, able, chooser
 from duels.envs.vector import Batch, Versus
 from duels.games import BUILT_IN, load
 from duels.players import make
+from duels.players.opponent import Mixed
+from tests.envs.test_kernels import Dice
+from tests.variants import name as label_of
 
 pytestmark = [
     pytest.mark.slow,
     pytest.mark.skipif(not have_numba(), reason="needs the extra duels[rl]"),
 ]
 
-SMALL: list[AnyGame] = [
+OPPONENTS = ("greedy", "easy", "medium", "hard", "perfect")
+GAMES: list[AnyGame] = [load(slug) for slug in BUILT_IN]
+VARIANTS: list[AnyGame] = [
     load("firewall-breach", strength="3/7"),
-    load("number-clash", numbers=4),
-    load("cipher-siege"),
+    load("number-clash", numbers=6, points=4),
+    load("cipher-siege", first=1),
     load("digit-duel", digits=4, life=4),
+    load("digit-duel", life="9/30", first=1),
     load("digit-duel", digits=4, life=3, hidden=True),
     load("number-wars", numbers=3, lp=9),
+    load("number-wars", refresh=False, numbers=4, lp="9/12"),
 ]
-CASES = [(game, name) for game in SMALL for name in able(game) if name != "random"]
+DRAWS = 100_000
 
 
 def label(value: object) -> str:
-    return value if isinstance(value, str) else str(value)
+    return value if isinstance(value, str) else label_of(value)  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize(("game", "opponent"), CASES, ids=label)
-def test_a_choice_is_drawn_from_what_the_player_would_do(game: AnyGame, opponent: str) -> None:
-    """Many games in the same position: every move comes up as often as its chance says."""
-    trail = Batch(game, 1, seed=4)
-    batch, moves, rows = Batch(game, 3000, seed=2), game.moves(), np.arange(3000)
-    mixes, player = Mixes(game, opponent), make(opponent, "")
-    for _ in range(4):
-        trail.step(trail.random_actions())
-        state = trail.state(0)
-        for row in rows.tolist():
-            batch.set_state(row, state)
-        turn = game.turn(state)
+class Trail:
+    """One game of a batch by the pure rules, with what each player has seen of it."""
+
+    def __init__(self, game: AnyGame, seed: int) -> None:
+        self.game, self.batch, self.dice = game, Batch(game, 1, seed), Dice(seed, 0)
+        self._begin()
+
+    def _begin(self) -> None:
+        self.state, self.happened = self.game.start(), list[tuple[Any, Event]]()
+        self._settle()
+
+    def _settle(self) -> None:
+        while isinstance(turn := self.game.turn(self.state), Chance):
+            self._happen(Outcome(self.dice.outcome(self.state, turn), turn.by))
+        if isinstance(turn, Over):
+            self._begin()
+
+    def _happen(self, event: Event) -> None:
+        self.happened.append((self.state, event))
+        picks = [event.outcome] if isinstance(event, Outcome) else [m for _, m in event.moves]
+        self.state = self.game.play(self.state, *picks)
+
+    def views(self) -> Iterator[View]:
+        turn = self.game.turn(self.state)
         assert isinstance(turn, Decide)
-        seat = max(turn.options)
-        view = View(game, seat, game.observe(state, seat), (), turn.options[seat])
-        expected = player.mix(view)
-        assert expected is not None
-        seen = batch.observation[:, seat] if batch.sealed else batch.observation
-        picked = Counter(mixes.choose(batch, rows, np.full(3000, seat), seen).tolist())
-        assert {moves[action] for action in picked} <= set(expected)
-        for move, chance in expected.items():
-            share = picked[moves.index(move)] / 3000
-            assert abs(share - chance) < 5 * (chance * (1 - chance) / 3000) ** 0.5 + 1e-9
+        for seat, options in turn.options.items():
+            past = tuple(self.game.redact(state, event, seat) for state, event in self.happened)
+            yield View(self.game, seat, self.game.observe(self.state, seat), past, options)
+
+    def step(self) -> None:
+        actions = self.batch.random_actions()
+        turn = self.game.turn(self.state)
+        assert isinstance(turn, Decide)
+        picks = [self.game.moves()[action] for action in actions.reshape(-1).tolist()]
+        self.batch.step(actions)
+        self._happen(Pick(tuple(zip(sorted(turn.options), picks, strict=True))))
+        self._settle()
+        assert self.batch.state(0) == self.state
 
 
-@pytest.mark.parametrize("game", SMALL, ids=label)
-def test_a_game_does_not_depend_on_the_size_of_its_batch(game: AnyGame) -> None:
+def differing(game: AnyGame, opponent: str, player: str, steps: int, draws: int) -> list[str]:
+    """Where the compiled opponent's choices do not fit the mix of a player, over a random game."""
+    found = chooser(game, opponent)
+    assert found is not None
+    asked = make(player, "")
+    assert isinstance(asked, Mixed)
+    trail, batch = Trail(game, seed=4), Batch(game, draws, seed=2)
+    wrong = []
+    for _ in range(steps):
+        for view in trail.views():
+            batch._state[:] = trail.batch._state[0]
+            picked = batch.choices_of(found, np.full(draws, view.player))
+            counts = np.bincount(picked, minlength=len(game.moves()))
+            if not fits(counts.tolist(), asked.mix(view), game.moves()):
+                wrong.append(f"{view.observation} {asked.mix(view)}")
+        trail.step()
+    return wrong
+
+
+def fits(counts: list[int], mix: Mapping[str, float], moves: tuple[str, ...]) -> bool:
+    """Whether every move came up as often as its chance says, to within some 6 deviations."""
+    total = sum(counts)
+    for move, count in zip(moves, counts, strict=True):
+        chance = mix.get(move, 0.0)
+        spread = (total * chance * (1 - chance)) ** 0.5
+        if abs(count - total * chance) > 6 * spread + (3 if 1e-9 < chance < 1 - 1e-9 else 0):
+            return False
+    return True
+
+
+@pytest.mark.parametrize("opponent", OPPONENTS)
+@pytest.mark.parametrize("game", GAMES, ids=label)
+def test_in_100_000_games_every_move_comes_up_as_often_as_the_player_would_choose_it(
+    game: AnyGame, opponent: str
+) -> None:
+    """And only that move where the mix is pure."""
+    assert differing(game, opponent, opponent, steps=30, draws=DRAWS) == []
+
+
+@pytest.mark.parametrize("opponent", ["greedy", "medium", "perfect"])
+@pytest.mark.parametrize("game", VARIANTS, ids=label)
+def test_variants_too_are_played_as_the_player_would(game: AnyGame, opponent: str) -> None:
+    assert differing(game, opponent, opponent, steps=25, draws=10_000) == []
+
+
+@pytest.mark.parametrize("game", GAMES, ids=label)
+def test_a_wrong_mix_would_be_noticed(game: AnyGame) -> None:
+    assert differing(game, "hard", "medium", steps=30, draws=DRAWS)
+    assert not fits([51_000, 49_000], {"a": 0.5, "b": 0.5}, ("a", "b"))
+    assert not fits([99_999, 1], {"a": 1.0}, ("a", "b"))
+
+
+@pytest.mark.parametrize("opponent", OPPONENTS)
+@pytest.mark.parametrize("slug", BUILT_IN)
+def test_nothing_is_asked_in_python(
+    slug: str, opponent: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    games = Versus(load(slug), 50, seed=3, opponent=opponent, seat="alternate")
+    assert games.policy is None
+    for found in (Mixed, *(type(make(name, "")) for name in OPPONENTS)):
+        monkeypatch.delattr(found, "mix", raising=False)
+    for _ in range(20):
+        games.step(games.random_actions())
+
+
+@pytest.mark.parametrize("opponent", ["greedy", "easy", "perfect"])
+@pytest.mark.parametrize("game", GAMES, ids=label)
+def test_a_game_does_not_depend_on_the_size_of_its_batch(game: AnyGame, opponent: str) -> None:
     def played(size: int) -> list[object]:
-        games = Versus(game, size, seed=6, opponent="greedy", seat="alternate")
+        games = Versus(game, size, seed=6, opponent=opponent, seat="alternate")
         shown: list[object] = []
         for _ in range(30):
             step = games.step(games.random_actions())
@@ -73,25 +162,69 @@ def test_a_game_does_not_depend_on_the_size_of_its_batch(game: AnyGame) -> None:
     assert played(5) == played(64)
 
 
-def test_perfect_against_perfect_has_the_known_value() -> None:
-    game = load("firewall-breach")
-    games = Versus(game, 2000, seed=3, opponent="perfect", seat=0)
-    own, rows, seats = Mixes(game, "perfect"), np.arange(2000), np.zeros(2000, np.int64)
+@pytest.mark.parametrize("game", [load("number-clash"), load("number-clash", numbers=5)], ids=label)
+def test_a_memory_that_is_full_changes_nothing(game: AnyGame) -> None:
+    found = chooser(game, "medium")
+    assert found is not None
+    small = found._replace(tables=found.tables._replace(memory=found.tables.memory[:8].copy()))
+    one, two = Batch(game, 300, seed=1), Batch(game, 300, seed=1)
+    seats = np.arange(300) % 2
+    for _ in range(30):
+        assert one.choices_of(found, seats).tolist() == two.choices_of(small, seats).tolist()
+        actions = one.random_actions()
+        assert actions.tolist() == two.random_actions().tolist()
+        one.step(actions)
+        two.step(actions)
+
+
+@pytest.mark.parametrize(
+    ("slug", "value"), [("firewall-breach", 277 / 486), ("cipher-siege", 0.7179)]
+)
+def test_perfect_against_perfect_has_the_known_value(slug: str, value: float) -> None:
+    """In Cipher Siege that takes all that the strategy remembers."""
+    games = Versus(load(slug), 4000, seed=3, opponent="perfect", seat=0)
+    own, seats = chooser(games.batch.game, "perfect"), np.zeros(4000, np.int64)
+    assert own is not None
     won = ended = 0
-    for _ in range(100):
-        step = games.step(own.choose(games.batch, rows, seats, games.observation))
+    for _ in range(60):
+        step = games.step(games.batch.choices_of(own, seats))
         won += int((step.rewards > 0).sum())
         ended += int(step.terminated.sum())
-    value = 277 / 486
-    assert abs(won / ended - value) < 4 * (value * (1 - value) / ended) ** 0.5
+    assert ended > 10_000
+    assert abs(won / ended - value) < 4 * (value * (1 - value) / ended) ** 0.5 + 0.003
+
+
+@pytest.mark.parametrize(
+    "game", [load("firewall-breach", strength=3), load("number-clash", numbers=4)], ids=label
+)
+def test_a_kernel_without_opponents_asks_them_in_python(
+    game: AnyGame, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from duels.envs import opponents
+
+    kernel = opponents.kernel_of(game)._replace(chooser=nobody)
+    monkeypatch.setattr(opponents, "kernel_of", lambda game: kernel)
+    games = Versus(game, 2000, seed=2, opponent="medium", seat=1)
+    assert isinstance(games.policy, Mixes)
+    asked = make("medium", "")
+    assert isinstance(asked, Mixed)
+    view = View(game, 0, game.start(), (), game.moves())
+    batch, rows = Batch(game, DRAWS, seed=2), np.arange(DRAWS)
+    seen = batch.observation[:, 0] if batch.sealed else batch.observation
+    picked = games.policy.choose(batch, rows, np.zeros(DRAWS, np.int64), seen)
+    counts = np.bincount(picked, minlength=len(game.moves())).tolist()
+    assert fits(counts, asked.mix(view), game.moves())
+    for _ in range(5):
+        games.step(games.random_actions())
 
 
 def test_an_opponent_may_be_named_by_its_beginning() -> None:
-    assert isinstance(Versus(load("number-wars"), 2, opponent="gre").policy, Mixes)
+    assert Versus(load("number-wars"), 2, opponent="gre").opponent == "greedy"
 
 
 @pytest.mark.parametrize("slug", BUILT_IN)
 def test_an_opponent_that_needs_history_is_refused(slug: str) -> None:
+    assert able(load(slug)) == ["random", "greedy", "easy", "medium", "hard", "perfect"]
     with pytest.raises(OptionError, match=f"in a batch of {slug} the opponent is one of random, "):
         Versus(load(slug), 2, opponent="ismcts")
 
@@ -99,7 +232,7 @@ def test_an_opponent_that_needs_history_is_refused(slug: str) -> None:
 def test_unknown_and_impossible_opponents_are_refused_in_one_line() -> None:
     with pytest.raises(OptionError, match=r"there is no player 'nobody'; .* or give a policy"):
         Versus(load("number-wars"), 2, opponent="nobody")
-    with pytest.raises(OptionError, match="the opponent is one of random, greedy, or a policy"):
-        Versus(load("cipher-siege"), 2, opponent="perfect")
     with pytest.raises(OptionError, match="got 'human'"):
         Versus(load("number-wars"), 2, opponent="human")
+    with pytest.raises(Exception, match="swap=chosen is not solved"):
+        Versus(load("cipher-siege", swap="chosen"), 2, opponent="perfect")

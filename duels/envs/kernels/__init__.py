@@ -21,11 +21,12 @@ from duels.core.show import listed
 from duels.envs.extras import Array
 from duels.solve import compiled as numba
 from duels.solve.compiled import have_numba, np
+from duels.solve.compiled.cache import keep
 
 __all__ = [
     "DECISIONS", "GOING_ON", "KERNELS", "NOBODY",
     "Array", "Chooser", "Kernel", "NoKernel", "Scalar",
-    "apart", "compiled", "have_numba", "kernel_named", "kernel_of", "need_numba", "np",
+    "apart", "compiled", "have_numba", "keep", "kernel_named", "kernel_of", "need_numba", "nobody", "np",
 ]  # fmt: skip
 
 # By slug. A game of another package declares an entry point in the group `duels.kernels`:
@@ -85,7 +86,8 @@ class Kernel(NamedTuple):
     - `mask(rules, state, i, player, out, s)` and `observe(...)` fill the row `out[i, s]`.
 
     `chooser(game, opponent)` is a built-in opponent other than `random` in compiled code, or None:
-    it is then asked in Python, which is as right and a hundred times slower.
+    it is then asked in Python, which is as right and a hundred times slower. (Where hands are
+    secret, what an opponent remembers must be in the state, and the answer is never None.)
     """
 
     game: type[AnyGame]
@@ -115,8 +117,7 @@ def compiled(function: F) -> F:
     would cost as much as a step. They allocate nothing, so there is nothing to count; the option is
     numba's own, so a numba without it is served too, at half the speed.
 
-    Results are not cached on disk: numba does not notice when a function called from another file
-    has changed, and stale rules would be worse than a wait of seconds.
+    Only the loops over a batch are kept on disk (`keep`): all the rest is inside them.
     """
     return _built(function, forceinline=True)
 

@@ -110,6 +110,12 @@ class Batch:
         self._run.pick(self._rules, self._state, self._streams, out)
         return out if self.sealed else out[:, 0]
 
+    def random_actions_of(self, seats: Array) -> Array:
+        """The same for one seat in each game, in which it must choose."""
+        out = np.empty(self.size, np.int64)
+        self._run.pick_of(self._rules, self._state, self._streams, seats, out)
+        return out
+
     def luck(self, rows: Array) -> Array:
         """A number from 0 up to 1 for each of these games, from its stream of random picks."""
         out = np.empty(len(rows), np.float64)
@@ -237,6 +243,14 @@ class Batch:
         )  # fmt: skip
         self._changed()
         return rewards, bool(fair)
+
+    def choices_of(self, opponent: Chooser, seats: Array) -> Array:
+        """What an opponent in these seats chooses now, where they must choose; nothing is played."""
+        out = np.empty(self.size, np.int64)
+        opposing(self.game.slug, self.sealed, opponent.choose).pick(
+            self._rules, opponent.tables, self._state, self._streams, seats, out
+        )
+        return out
 
     def masks_of(self, seats: Array, out: Array) -> None:
         """What these seats may choose, where they choose: size x 1 x moves."""

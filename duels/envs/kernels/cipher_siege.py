@@ -8,7 +8,7 @@ hand holds them all is one more (`holds`).
 from __future__ import annotations
 
 from duels.core.errors import DuelsError
-from duels.envs.kernels import GOING_ON, Array, Kernel, Scalar, compiled
+from duels.envs.kernels import GOING_ON, Array, Chooser, Kernel, Scalar, compiled
 from duels.envs.kernels.cipher_siege_table import (
     ATTACK,
     CARDS,
@@ -46,7 +46,8 @@ from duels.games.cipher_siege import CipherSiege, State
 MOVER, PHASE, OFFERED, CI, HAND, SIZE = 1, 2, 3, 4, 6, 8  # CI, HAND and SIZE are two columns each
 DECK, DECK_SIZE, DISCARD, DISCARD_SIZE = 10, 11, 12, 13
 ROW = 14  # which row of the table lists what may be chosen; follows from the rest
-COLUMNS = 15
+KNOWN = 15  # two columns: cards each player is known to hold, because they went there in a swap
+COLUMNS = 17
 PHASES = ("act", "swap", "draw")  # `draw` only where there was no card to draw
 ACT, SWAPPING, DRY = range(3)
 
@@ -59,12 +60,12 @@ def pack(game: CipherSiege, state: State) -> tuple[int, ...]:
         state.mover, PHASES.index(state.phase), state.offered, *state.ci,
         *map(packed, state.hands), *map(len, state.hands),
         *(number for pile in piles for number in (packed(pile), len(pile))),
-        3 * hand_number(own, game.values, game.limit + 1) + kind,
+        3 * hand_number(own, game.values, game.limit + 1) + kind, 0, 0,
     )  # fmt: skip
 
 
 def unpack(game: CipherSiege, row: tuple[int, ...]) -> State:
-    mover, phase, offered, one, two, mine, theirs, few, many, deck, left, discard, used, _ = row
+    mover, phase, offered, one, two, mine, theirs, few, many, deck, left, discard, used, *_ = row
     hands, piles = (unpacked(mine), unpacked(theirs)), (unpacked(deck), unpacked(discard))
     if (few, many, left, used) != tuple(map(len, hands + piles)):
         raise DuelsError("the kernel has lost count of its cards")
@@ -130,7 +131,7 @@ def begin(rules: Rules, state: Array, streams: Array, i: int) -> None:
     state[i, CI], state[i, CI + 1] = rules.words[INTEGRITY], rules.words[INTEGRITY + 1]
     state[i, DECK], state[i, DECK_SIZE] = rules.words[CARDS], rules.words[NUMBER]
     for player in range(2):
-        state[i, HAND + player] = state[i, SIZE + player] = 0
+        state[i, HAND + player] = state[i, SIZE + player] = state[i, KNOWN + player] = 0
     for dealt in range(2 * rules.words[DEALT]):
         state[i, MOVER] = rules.words[FIRST] ^ (dealt & 1)
         draw(rules, state, streams, i)
@@ -160,10 +161,23 @@ def choose(rules: Rules, state: Array, streams: Array, i: int, player: int) -> S
 
 
 @compiled
-def exchange(state: Array, i: int, mover: int, given: int, taken: int) -> None:
+def forget(rules: Rules, state: Array, i: int, player: int, cards: int) -> None:
+    """What is still known of a hand that cards have left, the known ones first."""
+    guard = rules.words[GUARD]
+    left = (state[i, KNOWN + player] | guard) - cards
+    enough = left & guard  # where no more were played than known
+    state[i, KNOWN + player] = left & (enough - (enough >> (WIDTH - 1)))
+
+
+@compiled
+def exchange(rules: Rules, state: Array, i: int, mover: int, given: int, taken: int) -> None:
     state[i, HAND + mover] += taken - given
     state[i, HAND + 1 - mover] += given - taken
     state[i, OFFERED] = 0
+    forget(rules, state, i, mover, given)
+    forget(rules, state, i, 1 - mover, taken)
+    state[i, KNOWN + mover] += taken
+    state[i, KNOWN + 1 - mover] += given
 
 
 @compiled
@@ -173,7 +187,7 @@ def play(rules: Rules, state: Array, streams: Array, i: int, action: int, unused
     at = rules.words[MOVES] + FIELDS * action
     kind, cards, worth = rules.words[at + KIND], rules.words[at + PLAYED], rules.words[at + WORTH]
     if kind == GIVE:
-        exchange(state, i, mover, 1 << (WIDTH * (state[i, OFFERED] - 1)), cards)
+        exchange(rules, state, i, mover, 1 << (WIDTH * (state[i, OFFERED] - 1)), cards)
     elif kind == SWAP and rules.words[CHOSEN]:
         state[i, PHASE] = SWAPPING
         state[i, OFFERED] = worth
@@ -182,8 +196,9 @@ def play(rules: Rules, state: Array, streams: Array, i: int, action: int, unused
     elif kind == SWAP:
         k = below(streams, i, CHANCE, state[i, SIZE + other])
         taken = 1 << (WIDTH * nth_card(rules, state[i, HAND + other], k))
-        exchange(state, i, mover, cards, taken)
+        exchange(rules, state, i, mover, cards, taken)
     else:
+        forget(rules, state, i, mover, cards)
         state[i, HAND + mover] -= cards
         state[i, SIZE + mover] -= rules.words[at + COUNT]
         state[i, DISCARD] += cards
@@ -230,7 +245,13 @@ def observe(rules: Rules, state: Array, i: int, player: int, out: Array, s: int)
     out[i, s, 6 + 2 * n] = state[i, PHASE] == SWAPPING
 
 
+def chooser(game: CipherSiege, opponent: str) -> Chooser | None:
+    from duels.envs.kernels import cipher_siege_players  # which is built on this module
+
+    return cipher_siege_players.chooser(game, opponent)
+
+
 KERNEL = Kernel(
     CipherSiege, COLUMNS, "int64", rules, lambda game: False, pack, unpack,
-    begin, mover, legal, choose, play, mask, observe,
+    begin, mover, legal, choose, play, mask, observe, chooser,
 )  # fmt: skip

@@ -53,9 +53,13 @@ class Rules(NamedTuple):
     masks: Array  # which moves each row lists, 1 or 0 for each; empty if that took too much room
 
 
+def hands_of(game: CipherSiege) -> int:
+    """How many hands there are, of up to one card more than the limit."""
+    return comb(game.limit + 1 + game.values, game.values)
+
+
 def rules(game: CipherSiege) -> Rules:
-    room = game.limit + 1
-    hands = comb(room + game.values, room)
+    room, hands = game.limit + 1, hands_of(game)
     if hands > MOST_HANDS:
         raise NoKernel(
             f"values={game.values} with limit={game.limit} has {hands} possible hands; "

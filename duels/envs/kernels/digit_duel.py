@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from duels.envs.kernels import GOING_ON, Array, Chooser, Kernel, Scalar, bits, compiled, np
 from duels.envs.kernels.mixing import (
-    LOSS, UNKNOWN, WIN, WON, Known, greedy, informed, share_of,
+    LOSS, UNKNOWN, WIN, WON, Known, Worth, greedy, informed, largest_gain, share_of, weighing,
 )  # fmt: skip
 from duels.games.digit_duel import DigitDuel, State
 
@@ -134,10 +134,13 @@ class Rungs(NamedTuple):
     rungs: Array  # of each pattern, two in a byte
     scores: Array  # by size and rung
     spare: Array  # life of each player that the table leaves out
+    memory: Array  # of attacks that were weighed: those that win and, above them, the kept ones
     life: int
     lasting: bool  # whether distances count
 
 
+MOST_REMEMBERED = 40_000_000  # states with an attack to choose; where there are more, none is
+HALF_WORD = 16
 SOON = 1000  # scores of an attacker: wins in so many turns less, or loses in so many turns
 
 
@@ -189,8 +192,35 @@ def look(
     return WIN if won else LOSS, turns if rungs.lasting else UNKNOWN
 
 
+WEIGH_EACH = weighing(options, look)
+LARGEST_GAIN = largest_gain(gain)
+
+
+@compiled
+def weigh(rules: Rules, rungs: Rungs, state: Array, i: int, player: int) -> Worth:
+    """As `look` has it. An attack is weighed against all defences, so those are remembered.
+
+    What is remembered depends on the state alone: who writes it first does not matter.
+    """
+    if player != state[i, ATTACKER] or rungs.memory.shape[0] == 0:
+        return WEIGH_EACH(rules, rungs, state, i, player)
+    own, other = state[i, LEFT + player], state[i, LEFT + 1 - player]
+    size = bits.count(own)
+    pair = rungs.start[size] + rungs.rank[own] * rungs.count[size] + rungs.rank[other]
+    mine = state[i, LIFE + player] - 1 - rungs.spare[player]
+    theirs = state[i, LIFE + 1 - player] - 1 - rungs.spare[1 - player]
+    at = 2 * ((pair * rungs.life + mine) * rungs.life + theirs) + player
+    word = np.int64(rungs.memory[at])
+    if word == 0:
+        wins, _, kept = WEIGH_EACH(rules, rungs, state, i, player)
+        kept = LARGEST_GAIN(rules, state, i, player, kept)
+        word = np.int64(wins | (kept << HALF_WORD))
+        rungs.memory[at] = np.uint32(word)
+    return Worth(word & ((1 << HALF_WORD) - 1), np.int64(0), word >> HALF_WORD)
+
+
 GREEDY = greedy(options, gain)
-INFORMED = informed(options, gain, look)
+INFORMED = informed(options, gain, weigh)
 
 
 @lru_cache(maxsize=8)
@@ -216,11 +246,13 @@ def table(game: DigitDuel) -> Rungs:
         for rung, (wins, turns) in enumerate(digit_duel.ladder(size), 1):
             scores[size, rung] = SOON - turns if wins else turns
     spare = [full - kept for full, kept in zip(game.life, digit_duel.lives(game), strict=True)]
+    states = 2 * pairs * life * life
+    memory = np.zeros(states if states <= MOST_REMEMBERED and n <= HALF_WORD else 0, np.uint32)
     return Rungs(
         bits.ranks(n), np.array(counts), starts,
         np.frombuffer(payload, f"<u{wide}", pairs, 8).astype(np.int64),
         np.frombuffer(payload, np.uint8, patterns * cells, at).reshape(patterns, cells).copy(),
-        scores, np.array(spare), life, lasting,
+        scores, np.array(spare), memory, life, lasting,
     )  # fmt: skip
 
 

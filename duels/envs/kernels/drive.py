@@ -12,7 +12,7 @@ from collections.abc import Callable
 from functools import cache
 from typing import Any, NamedTuple
 
-from duels.envs.kernels import DECISIONS, GOING_ON, NOBODY, Array, compiled, kernel_named
+from duels.envs.kernels import DECISIONS, GOING_ON, NOBODY, Array, compiled, keep, kernel_named
 
 # How a game ended, as `Batch.ending` says it.
 RUNNING, BY_RULES, BY_FORFEIT, BY_LIMIT = range(4)
@@ -29,10 +29,12 @@ class Drivers(NamedTuple):
     movers: Callable[..., Any]
     masks: Callable[..., Any]
     observations: Callable[..., Any]
-    masks_of: Callable[..., Any]  # these two are of one seat in each game
+    pick_of: Callable[..., Any]  # these three are of one seat in each game
+    masks_of: Callable[..., Any]
     observations_of: Callable[..., Any]
 
 
+@keep
 @compiled
 def misplaced(actions: Array, moves: int) -> int:
     """The place of the first action that is no move at all, or -1."""
@@ -122,6 +124,11 @@ def drivers(slug: str, sealed: bool) -> Drivers:
                 out[i, 0] = choose(rules, state, streams, i, mover(rules, state, i))
 
     @compiled
+    def pick_of(rules: Any, state: Array, streams: Array, seats: Array, out: Array) -> None:
+        for i in range(state.shape[0]):
+            out[i] = choose(rules, state, streams, i, seats[i])
+
+    @compiled
     def movers(rules: Any, state: Array, out: Array) -> None:
         for i in range(state.shape[0]):
             out[i] = -1 if sealed else mover(rules, state, i)
@@ -150,7 +157,5 @@ def drivers(slug: str, sealed: bool) -> Drivers:
 
         return filled
 
-    return Drivers(
-        start, advance, begin, step, pick, movers, masks=look(mask), observations=look(observe),
-        masks_of=look_as(mask), observations_of=look_as(observe),
-    )  # fmt: skip
+    looks = look(mask), look(observe), pick_of, look_as(mask), look_as(observe)
+    return Drivers(start, advance, *map(keep, (begin, step, pick, movers, *looks)))

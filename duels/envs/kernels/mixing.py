@@ -49,15 +49,15 @@ def greedy(options: Fill, gain: Fill) -> Chooser:
     `options(rules, state, i, player)` is the set of moves; `gain(rules, state, i, player, action)`
     a number that orders them as the game's own `gain` does, `WON` where that is without bound.
     """
+    largest = largest_gain(gain)
 
     @compiled
     def choose(
         rules: Any, tables: Any, state: Array, streams: Array, i: int, player: int
     ) -> Scalar:
-        return bits.choose(largest(rules, state, i, player, options(rules, state, i, player)),
-                           streams, i)  # fmt: skip
+        best = largest(rules, state, i, player, options(rules, state, i, player))
+        return bits.choose(best, streams, i)
 
-    largest = largest_gain(gain)
     return Chooser(choose, ())
 
 
@@ -81,24 +81,29 @@ def largest_gain(gain: Fill) -> Fill:
     return largest
 
 
-def informed(options: Fill, gain: Fill, look: Fill) -> Fill:
-    """The choice of an opponent that knows what each move is worth: win, draw or loss.
+class Worth(NamedTuple):
+    """The moves of a choice that win and that draw, and those perfect play is content with."""
+
+    wins: int
+    draws: int
+    kept: int
+
+
+def weighing(options: Fill, look: Fill) -> Fill:
+    """All moves by what they are worth: win, draw or loss.
 
     `look(rules, table, state, i, player, action)` gives that and the distance to the end.
     """
-    largest = largest_gain(gain)
 
     @compiled
-    def choose(
-        rules: Any, known: Known, state: Array, streams: Array, i: int, player: int
-    ) -> Scalar:
+    def weigh(rules: Any, table: Any, state: Array, i: int, player: int) -> Worth:
         moves = options(rules, state, i, player)
         wins = draws = lasting = 0  # of the best moves: those that win soonest or hold out longest
         best, order, unsure = -1, -FAR, False
         rest, action = moves, 0
         while rest != 0:
             if rest & 1:
-                worth, distance = look(rules, known.table, state, i, player, action)
+                worth, distance = look(rules, table, state, i, player, action)
                 wins |= int(worth == WIN) << action
                 draws |= int(worth == DRAW) << action
                 wanted = -distance if worth == WIN else distance
@@ -111,13 +116,34 @@ def informed(options: Fill, gain: Fill, look: Fill) -> Fill:
                     lasting |= int(wanted == order) << action
             rest >>= 1
             action += 1
-        losses = moves & ~wins & ~draws
-        good = wins if wins != 0 else draws if draws != 0 else losses
-        if known.share > 0.0 and good != moves:
-            return erring(good, draws if best == WIN else 0, losses, known.share, streams, i)
-        if known.share > 0.0 and best != LOSS:  # nothing can be given away
-            return bits.choose(moves, streams, i)
-        kept = good if unsure else lasting
+        if unsure:
+            lasting = wins if wins != 0 else draws if draws != 0 else moves
+        return Worth(wins, draws, lasting)
+
+    return weigh
+
+
+def informed(options: Fill, gain: Fill, weigh: Fill) -> Fill:
+    """The choice of an opponent that knows what each move is worth.
+
+    `weigh(rules, table, state, i, player)` gives a `Worth`; of what it keeps, the largest gain
+    counts.
+    """
+    largest = largest_gain(gain)
+
+    @compiled
+    def choose(
+        rules: Any, known: Known, state: Array, streams: Array, i: int, player: int
+    ) -> Scalar:
+        moves = options(rules, state, i, player)
+        wins, draws, kept = weigh(rules, known.table, state, i, player)
+        if known.share > 0.0:
+            good = wins if wins != 0 else draws
+            if good == moves:  # nothing can be given away
+                return bits.choose(moves, streams, i)
+            if good != 0:
+                second, third = draws if wins != 0 else 0, moves & ~wins & ~draws
+                return erring(good, second, third, known.share, streams, i)
         if kept & (kept - 1) != 0:
             kept = largest(rules, state, i, player, kept)
         return bits.choose(kept, streams, i)

@@ -5,9 +5,11 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import NamedTuple
 
-from duels.envs.kernels import GOING_ON, NOBODY, Array, Chooser, Kernel, Scalar, bits, compiled, np
+from duels.envs.kernels import (
+    GOING_ON, NOBODY, Array, Chooser, Kernel, Scalar, bits, compiled, keep, np,
+)  # fmt: skip
 from duels.envs.kernels.mixing import (
-    DRAW, LOSS, UNKNOWN, WIN, WON, Known, greedy, informed, share_of,
+    DRAW, LOSS, UNKNOWN, WIN, WON, Known, Worth, greedy, informed, share_of, weighing,
 )  # fmt: skip
 from duels.envs.kernels.stream import PICKS, below
 from duels.games.number_wars import NumberWars, State
@@ -114,6 +116,7 @@ def gain(rules: Rules, state: Array, i: int, player: int, action: int) -> Scalar
     return fresh * (WON if action + 1 >= state[i, LP + 1 - player] else action + 1)
 
 
+@keep
 @compiled
 def fill_turns(refresh: bool, turns: Array) -> None:
     """Own turns to a win by the other's life points and the own record: largest numbers first."""
@@ -170,8 +173,29 @@ def look(
     return DRAW if theirs != full else WIN, UNKNOWN
 
 
+WEIGH_EACH = weighing(options, look)
+
+
+@compiled
+def weigh(rules: Rules, turns: Array, state: Array, i: int, player: int) -> Worth:
+    """As `look` has it; quickly where records clear, as somebody then wins in any case."""
+    if not rules.refresh:
+        return WEIGH_EACH(rules, turns, state, i, player)
+    used, lp = state[i, USED + player], state[i, LP + 1 - player]
+    others = turns[state[i, LP + player], state[i, USED + 1 - player]]
+    wins = soonest = 0
+    fewest = others
+    for action in range(rules.numbers):
+        fresh = 1 - ((used >> action) & 1)
+        needed = turns[max(0, lp - fresh * (action + 1)), used | (1 << action)]
+        wins |= int(needed < others) << action
+        soonest = (0 if needed < fewest else soonest) | (int(needed <= fewest) << action)
+        fewest = min(fewest, needed)
+    return Worth(wins, 0, soonest if wins != 0 else (1 << rules.numbers) - 1)
+
+
 GREEDY = greedy(options, gain)
-INFORMED = informed(options, gain, look)
+INFORMED = informed(options, gain, weigh)
 
 
 @lru_cache(maxsize=8)

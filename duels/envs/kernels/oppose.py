@@ -9,7 +9,7 @@ from collections.abc import Callable
 from functools import cache
 from typing import Any, NamedTuple
 
-from duels.envs.kernels import NOBODY, Array, Chooser, compiled, kernel_named
+from duels.envs.kernels import NOBODY, Array, Chooser, apart, compiled, keep, kernel_named
 from duels.envs.kernels.drive import RUNNING, drivers
 
 # A game in which the agent has no choice before it ends is dealt again, but not for ever.
@@ -21,6 +21,7 @@ class Opposing(NamedTuple):
 
     begin: Callable[..., Any]
     step: Callable[..., Any]
+    pick: Callable[..., Any]
 
 
 @cache
@@ -57,7 +58,7 @@ def opposing(slug: str, sealed: bool, choose: Callable[..., Any]) -> Opposing:
             ended, winner = advance(rules, state, streams, i, action, action, limit)
         return ended, winner
 
-    @compiled
+    @apart
     def start_for(
         rules: Any, tables: Any, state: Array, streams: Array, i: int, seat: int, limit: int,
         skipped: Array,
@@ -113,4 +114,11 @@ def opposing(slug: str, sealed: bool, choose: Callable[..., Any]) -> Opposing:
                 fair &= start_for(rules, tables, state, streams, i, seat, limit, skipped)
         return fair
 
-    return Opposing(begin, step)
+    @compiled
+    def pick(
+        rules: Any, tables: Any, state: Array, streams: Array, seats: Array, out: Array
+    ) -> None:
+        for i in range(state.shape[0]):
+            out[i] = choose(rules, tables, state, streams, i, seats[i])
+
+    return Opposing(keep(begin), keep(step), keep(pick))

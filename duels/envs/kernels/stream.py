@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import hashlib
 
-from duels.envs.kernels import Array, Scalar, compiled, np
+from duels.envs.kernels import Array, Scalar, compiled, keep, np
 
 GOLDEN = 0x9E3779B97F4A7C15
 SPACING = 0xD1342543DE82EF95  # another odd constant, to spread the games of one seed
@@ -61,6 +61,7 @@ def mix(word: int) -> Scalar:
     return word ^ (word >> _31)
 
 
+@keep
 @compiled
 def _fill_keys(begin: int, words: Array) -> None:
     for i in range(words.shape[0]):
@@ -68,6 +69,7 @@ def _fill_keys(begin: int, words: Array) -> None:
             words[i, s] = mix(begin + np.uint64(2 * i + s) * _SPACING)
 
 
+@keep
 @compiled
 def fill_luck(streams: Array, rows: Array, out: Array) -> None:
     """A number from 0 up to 1 for each of these games, from its stream of random picks."""

@@ -18,6 +18,7 @@ from collections.abc import Callable
 from typing import Any, TypeVar
 
 from duels.core.errors import MissingExtra
+from duels.solve.compiled.cache import keep
 
 # Arrays are numpy's, whose types would bind this package's checks to numpy being installed.
 Array = Any
@@ -46,10 +47,10 @@ def compiled(function: F) -> F:
     """Compile on first call, with plain IEEE arithmetic: no reordering, so results repeat.
 
     `error_model` only drops the test for division by zero, which keeps loops from being
-    vectorised. Results are not cached on disk: numba does not notice when a kernel called from
-    another file has changed, and a stale solver would be worse than a wait of seconds.
+    vectorised. What is compiled is kept on disk until any source changes (`cache.py`).
     """
-    return built(function, need_numba, error_model="numpy", nogil=True)
+    made: F = keep(built(function, need_numba, error_model="numpy", nogil=True))
+    return made
 
 
 def built(function: F, need: Callable[[], None], **options: Any) -> F:
