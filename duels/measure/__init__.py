@@ -11,17 +11,17 @@ score: 1 for a win, 0 for a loss, a half for a draw and for play that never ends
 
 >>> from duels.games import load
 >>> game = load("firewall-breach")
->>> found = exploitability(game, lambda observations, masks: masks / masks.sum(1, keepdims=True))
->>> [round(by, 6) for by in found.exploitability]      # playing at random, by seat
-[0.268537, 0.186373]
+>>> found = exploitability(game, "random")
+>>> [round(by, 6) for by in found.exploitability]      # by seat, Player 1's first
+[0.202196, 0.171363]
 >>> round(head_to_head(game, "greedy", "random"), 6)
-0.728395
+0.734081
 >>> from duels.core import Match
 >>> player = best_response(game, "greedy", seat=0)
 >>> round(player.value, 6), player.choose(Match(game, seed=1).view(0))
-(0.587464, 'attack')
->>> value(load("number-clash"), "7/8")                 # of Player 1, after one sealed pair
-0.8775954780491502
+(0.580247, 'attack')
+>>> round(value(load("number-clash"), "7/8"), 6)       # Player 1's, after one sealed pair
+0.877595
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from duels.core.player import View
 from duels.measure.plain import Walk
 from duels.measure.policies import Asked, NotMeasurable, Policy
 from duels.measure.result import EXACT, LOWER_BOUND, SELF_PLAY, Exploitability, Position, Seat
-from duels.measure.walking import walk
+from duels.measure.walking import score_against, walk
 from duels.players.opponent import Mixed
 from duels.solve.solution import Progress, Value
 
@@ -72,10 +72,9 @@ def exploitability(
     for seat in (0, 1):
         best = walk(game, seat, asked, progress=progress, large=large)
         large = not isinstance(best, Walk)
-        against = walk(game, seat, asked, perfect, progress=progress, large=large)
+        against = score_against(best, asked, perfect, progress)
         optimal = start if seat == 0 else 1 - start
-        scores = [1 - float(found.values()[0]) for found in (against, best)]
-        seats.append(Seat(game, seat, optimal, *scores, walk=best))
+        seats.append(Seat(game, seat, optimal, 1 - against, 1 - float(best.values()[0]), best))
     return Exploitability(game, (seats[0], seats[1]))
 
 

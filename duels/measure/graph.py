@@ -50,6 +50,7 @@ class Functions(NamedTuple):
     components: Callable[..., Any]
     settle: Callable[..., Any]
     best: Callable[..., Any]
+    follow: Callable[..., Any]
     visits: Callable[..., Any]
     gains: Callable[..., Any]
 
@@ -185,6 +186,17 @@ def built(decorate: Callable[[Any], Any]) -> Functions:
             begin = end
 
     @decorate
+    def follow(own: Any, chance: Any, at: Any, child: Any, weight: Any, value: Any) -> None:
+        """Values when the answers are a mix too, `weight[i, j]`; of graphs in which none recurs."""
+        for back in range(len(own) - 1):
+            i = len(own) - 2 - back
+            total = 0.0
+            for j in range((at[i + 1] - at[i]) // (own[i + 1] - own[i])):
+                if weight[i, j] > 0.0:
+                    total += weight[i, j] * worth(i, j, own, chance, at, child, value)
+            value[i] = total
+
+    @decorate
     def visits(own: Any, chance: Any, at: Any, child: Any, order: Any, ends: Any, parts: int,
                answer: Any, mass: Any, visited: Any) -> None:  # fmt: skip
         """How often a game comes to each position; `mass` is 1 at the start and 0 elsewhere."""
@@ -218,7 +230,7 @@ def built(decorate: Callable[[Any], Any]) -> Functions:
         for i in range(len(own) - 1):
             out[i] = highest(i, own, chance, at, child, value) - value[i]
 
-    return Functions(components, settle, best, visits, gains)
+    return Functions(components, settle, best, follow, visits, gains)
 
 
 PLAIN = built(lambda function: function)

@@ -12,9 +12,10 @@ from typing import Any
 
 from duels.core.game import AnyGame
 from duels.envs.kernels import GOING_ON, NOBODY, digit_duel, kernel_named, number_clash, number_wars
+from duels.envs.kernels.bits import numbers_of
 from duels.games.digit_duel import DigitDuel
 from duels.games.number_wars import NumberWars
-from duels.measure.rows import unpacked
+from duels.measure.rows import copy, unpacked
 from duels.solve import solve
 from duels.solve.compiled import Array, compiled, np
 from duels.solve.compiled.mixes import mixes
@@ -52,11 +53,8 @@ def _number_wars(game: NumberWars, rows: Array) -> Array:
         used = rows[:, number_wars.USED + player].astype(np.int64)
         pairs = used << 16 | rows[:, number_wars.LP + 1 - player]
         known, back = np.unique(pairs, return_inverse=True)
-        found = [solution._turns(pair & 0xFFFF, numbers(pair >> 16)) for pair in known.tolist()]
+        found = [solution._turns(pair & 0xFFFF, numbers_of(pair >> 16)) for pair in known.tolist()]
         return np.array(found, np.int64)[back]
-
-    def numbers(word: int) -> tuple[int, ...]:
-        return number_wars.bits.numbers_of(word)
 
     one, two = turns(0), turns(1)
     first = rows[:, number_wars.MOVER] == 0
@@ -64,15 +62,17 @@ def _number_wars(game: NumberWars, rows: Array) -> Array:
 
 
 def _digit_duel(game: DigitDuel, table: RoleTable, rows: Array) -> Array:
-    columns = (digit_duel.LEFT, digit_duel.LEFT + 1, digit_duel.LIFE, digit_duel.LIFE + 1)
-    columns = (digit_duel.ATTACKER, digit_duel.ATTACK, *columns)
+    left, life = digit_duel.LEFT, digit_duel.LIFE
+    columns = (digit_duel.ATTACKER, digit_duel.ATTACK, left, left + 1, life, life + 1)
     attacker, attack, one, two, life_one, life_two = (rows[:, c].astype(np.int64) for c in columns)
     second = attacker == 1
     mine, theirs = np.where(second, two, one), np.where(second, one, two)
     life, other = np.where(second, life_two, life_one), np.where(second, life_one, life_two)
     wins = np.zeros(len(rows))
     before = attack == 0
-    wins[before] = table.attacker_wins(*(part[before] for part in (attacker, mine, theirs, life, other)))
+    wins[before] = table.attacker_wins(
+        *(part[before] for part in (attacker, mine, theirs, life, other))
+    )
     held = np.ones(len(rows), np.bool_)  # the attacker's win, whatever the answer
     for digit in range(1, game.digits + 1):
         at = np.flatnonzero(~before & (theirs >> digit - 1 & 1 == 1))
@@ -105,9 +105,9 @@ def _leads(slug: str) -> Callable[..., Any]:
                 for b in range(moves):
                     ended[i, a, b] = -1.0
                     if legal(rules, rows, i, 0, a) and legal(rules, rows, i, 1, b):
-                        scratch[0] = rows[i]
+                        copy(rows, i, scratch, 0)
                         winner = play(rules, scratch, streams, 0, a, b)
-                        after[i, a, b] = scratch[0]
+                        copy(scratch, 0, after, (i * moves + a) * moves + b)
                         ended[i, a, b] = -2.0
                         if winner != GOING_ON:
                             ended[i, a, b] = 0.5 if winner == NOBODY else 1.0 - winner
@@ -123,11 +123,10 @@ def sealed_mixes(game: AnyGame, rows: Array, seat: int) -> Array:
     out = np.zeros((len(rows), moves))
     for begin in range(0, len(rows), SOME):
         some = np.ascontiguousarray(rows[begin : begin + SOME])
-        after = np.zeros((len(some), moves, moves, rows.shape[1]), rows.dtype)
+        after = np.zeros((len(some) * moves * moves, rows.shape[1]), rows.dtype)
         payoffs = np.empty((len(some), moves, moves))
         _leads(game.slug)(rules, some, moves, after, payoffs)
         on = payoffs == -2.0
-        payoffs[on] = optimal(game, after[on])
+        payoffs[on] = optimal(game, after[on.reshape(-1)])
         out[begin : begin + len(some)] = mixes(payoffs, seat)
     return out
-

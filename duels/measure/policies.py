@@ -41,15 +41,16 @@ class Asked:
     def __init__(self, game: AnyGame, policy: Policy) -> None:
         self.game = game
         self.pure = False
+        given: Any = policy
         if isinstance(policy, str):
             from duels.players import make
 
-            policy = make(policy, stream="")  # only its mix is asked for
-        if hasattr(policy, "choose"):
-            self.player = policy
-            self._check_player(policy)
-        elif callable(policy):
-            self.array = policy
+            given = make(policy, stream="")  # only its mix is asked for
+        if hasattr(given, "choose"):
+            self.player = given
+            self._check_player(given)
+        elif callable(given):
+            self.array = given
         else:
             raise NotMeasurable(
                 "a policy is a function of observations and masks, a player's name or a player; "

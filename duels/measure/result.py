@@ -160,9 +160,7 @@ class Exploitability:
         """Plain data, seats as "1" and "2"."""
 
         def both(values: tuple[float | None, float | None]) -> dict[str, float | None]:
-            return {
-                str(seat + 1): None if v is None else float(v) for seat, v in enumerate(values)
-            }
+            return {str(seat + 1): None if v is None else float(v) for seat, v in enumerate(values)}
 
         data: dict[str, Any] = {
             "game": self.game.slug,
@@ -200,8 +198,9 @@ class Exploitability:
         def shown(value: float | None) -> str:
             if value is None:
                 return "not known"
-            error = error_of(value)
-            return f"{value:.6f}" if error is None else estimated(value, ascii_only=ascii_only)
+            if error_of(value) is None:
+                return f"{round(value, 6) + 0.0:.6f}"  # and never -0
+            return estimated(value, ascii_only=ascii_only)
 
         lines = []
         least = "at least " if self.kind == LOWER_BOUND else ""
@@ -228,7 +227,7 @@ class Exploitability:
             lines += [
                 f"  {player_name(position.seat)}, {where}",
                 f"    plays {_mixed(position.mix)}; perfect play {_mixed(position.perfect)}",
-                f"    gives away {position.regret:.6f}, comes up {position.visits:.4f} times a game",
+                f"    gives away {position.regret:.6f}, comes up {position.visits:.4f} x a game",
             ]
         return lines
 

@@ -29,17 +29,24 @@ class ByChance(Unsolved):
 
 
 @compiled
-def _slot(row: Array, rows: Array, table: Array) -> Any:
-    """Where a row is in the table, or the free place for it."""
+def copy(source: Array, i: int, to: Array, j: int) -> None:
+    """A row; said in full, since slices take seconds to compile."""
+    for column in range(source.shape[1]):
+        to[j, column] = source[i, column]
+
+
+@compiled
+def _slot(given: Array, i: int, rows: Array, table: Array) -> Any:
+    """Where the row `given[i]` is in the table, or the free place for it."""
     key = np.uint64(0x9E3779B97F4A7C15)
-    for column in range(1, row.shape[0]):
-        key = (key ^ np.uint64(row[column])) * np.uint64(0xBF58476D1CE4E5B9)
+    for column in range(1, given.shape[1]):
+        key = (key ^ np.uint64(given[i, column])) * np.uint64(0xBF58476D1CE4E5B9)
         key ^= key >> np.uint64(29)
     at = np.int64(key & np.uint64(table.shape[0] - 1))
     while table[at] >= 0:
         same = True
-        for column in range(1, row.shape[0]):
-            same = same and rows[table[at], column] == row[column]
+        for column in range(1, given.shape[1]):
+            same = same and rows[table[at], column] == given[i, column]
         if same:
             break
         at = (at + 1) & (table.shape[0] - 1)
@@ -49,7 +56,7 @@ def _slot(row: Array, rows: Array, table: Array) -> Any:
 @compiled
 def _refill(rows: Array, count: int, table: Array) -> None:
     for number in range(count):
-        table[_slot(rows[number], rows, table)] = number
+        table[_slot(rows, number, rows, table)] = number
 
 
 @cache
@@ -105,7 +112,7 @@ def expander(slug: str, sealed: bool) -> Callable[..., Any]:
                     if fixed:
                         chance[own], act[own] = p * weights[k], a
                         own += 1
-                    scratch[0] = rows[i]
+                    copy(rows, i, scratch, 0)
                     if sealed:
                         one, two = (a, b) if seat == 0 else (b, a)
                     else:
@@ -116,10 +123,10 @@ def expander(slug: str, sealed: bool) -> Callable[..., Any]:
                     if winner != GOING_ON:
                         found = DRAWN if winner == NOBODY else WON if winner == other else LOST
                     else:
-                        at = _slot(scratch[0], rows, table)
+                        at = _slot(scratch, 0, rows, table)
                         if table[at] < 0:
                             table[at] = count
-                            rows[count] = scratch[0]
+                            copy(scratch, 0, rows, count)
                             count += 1
                         found = table[at]
                         again = again or found < wave_end(wave, my_line)
@@ -249,9 +256,9 @@ class Rows:
         return options[int(self.answers[number])]
 
     def find(self, state: Any) -> int:
-        row = np.zeros(self.kernel.columns, self.kernel.dtype)
-        row[DECISIONS + 1 :] = self.kernel.pack(self.game, state)
-        return int(self._table[_slot(row, self.rows, self._table)])
+        row = np.zeros((1, self.kernel.columns), self.kernel.dtype)
+        row[0, DECISIONS + 1 :] = self.kernel.pack(self.game, state)
+        return int(self._table[_slot(row, 0, self.rows, self._table)])
 
     @cached_property
     def _order(self) -> tuple[Array, Array, int]:
@@ -271,6 +278,21 @@ class Rows:
 
     def values(self) -> Array:
         return self._settled
+
+    def against(self, mixes: Callable[[Array, int], Array]) -> float:
+        """The responder's score with a mix of its own, where both choose at once everywhere.
+
+        The graph holds every answer, so nothing has to be walked again.
+        """
+        assert self.sealed
+        assert not self.graph.cyclic
+        masks = np.zeros((len(self), 2, len(self._names)), np.bool_)
+        drivers(self.game.slug, True).masks(self.rules, self.rows, masks.view(np.uint8))
+        legal_first = np.argsort(~masks[:, self.responder], axis=1, kind="stable")
+        weights = np.take_along_axis(mixes(self.rows, self.responder), legal_first, axis=1)
+        value = np.zeros(len(self))
+        fast().follow(*self.graph[:4], weights, value)
+        return float(value[0])
 
     @cached_property
     def answers(self) -> Array:

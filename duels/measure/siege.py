@@ -59,10 +59,11 @@ def lower_bound(
     solution = solve(game)
     assert isinstance(solution, CipherSiegeSolution)
     stored = solution.facts.get(BEST)
+    best: list[float]
     if stored is not None and seconds is None:
         best = [float(low) for low, _ in stored]
     else:
-        best = _learned(solution, SECONDS if seconds is None else seconds, progress)
+        best = [*_learned(solution, SECONDS if seconds is None else seconds, progress)]
     itself = solution.start_value()
     one = itself if game.first == 0 else 1 - itself  # of whoever moves first
     seats: list[Any] = [None, None]

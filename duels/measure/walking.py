@@ -55,6 +55,23 @@ def walk(
         raise Unsolved(f"{error}{hint}") from None
 
 
+def score_against(
+    found: Walk | Rows, policy: Asked, perfect: Asked, progress: Progress | None = None
+) -> float:
+    """What the perfect player scores against the policy of a walk.
+
+    In turns perfect play leaves little to reach, and that is walked again. Where both choose at
+    once it leaves nearly everything, and the walk that is there serves.
+    """
+    if isinstance(found, Walk) or not found.sealed:
+        large = not isinstance(found, Walk)
+        again = walk(found.game, found.seat, policy, perfect, progress=progress, large=large)
+        return float(again.values()[0])
+    from duels.measure.optimal import sealed_mixes
+
+    return found.against(lambda rows, seat: sealed_mixes(found.game, rows, seat))
+
+
 def by_states(policy: Asked) -> Ask:
     def ask(states: Sequence[Any], seat: int) -> list[dict[Move, float]]:
         return policy.mixes([view_of(policy.game, state, seat) for state in states])
@@ -104,5 +121,3 @@ def optimal_values(found: Walk | Rows) -> Any:
 
     values = optimal(found.game, found.rows)
     return values if found.responder == 0 else 1 - values
-
-

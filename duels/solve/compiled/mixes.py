@@ -7,6 +7,8 @@ steps in the same order. The few matrices that need more than the first attempt 
 
 from __future__ import annotations
 
+from typing import Any
+
 from duels.solve.compiled import Array, compiled, np
 from duels.solve.matrix import DUST, ENTER, WANTED, solve_matrix
 
@@ -60,7 +62,8 @@ def _mixes(payoffs: Array, seat: int, out: Array, again: Array) -> None:
 def _solve(
     game: Array, high: int, wide: int, table: Array, basic: Array, free: Array, shares: Array
 ) -> bool:
-    shares[:] = 0.0
+    for k in range(shares.shape[1]):
+        shares[0, k] = shares[1, k] = 0.0
     low = top = game[0, 0]
     value, least = -np.inf, np.inf
     row = column = 0
@@ -122,8 +125,8 @@ def _solve(
         if basic[i] >= high:
             shares[1, basic[i] - high] = max(table[i, wide], 0.0)
     return (
-        _to_shares(shares[0], high)
-        and _to_shares(shares[1], wide)
+        _to_shares(shares, 0, high)
+        and _to_shares(shares, 1, wide)
         and _gap(game, high, wide, shares) <= WANTED * spread + 1e-14 * max(abs(low), abs(top))
     )
 
@@ -143,23 +146,23 @@ def _pivot(table: Array, high: int, wide: int, leave: int, enter: int) -> None:
 
 
 @compiled
-def _to_shares(weights: Array, count: int) -> bool:
+def _to_shares(weights: Array, side: int, count: int) -> bool:
     whole = kept = 0.0
     for i in range(count):
-        whole += weights[i]
+        whole += weights[side, i]
     for i in range(count):
-        if not weights[i] > DUST * whole:
-            weights[i] = 0.0
-        kept += weights[i]
+        if not weights[side, i] > DUST * whole:
+            weights[side, i] = 0.0
+        kept += weights[side, i]
     if whole == 0.0:
         return False
     for i in range(count):
-        weights[i] = weights[i] / kept
+        weights[side, i] = weights[side, i] / kept
     return True
 
 
 @compiled
-def _gap(game: Array, high: int, wide: int, shares: Array) -> float:
+def _gap(game: Array, high: int, wide: int, shares: Array) -> Any:
     earned, yielded = np.inf, -np.inf
     for j in range(wide):
         total = 0.0
