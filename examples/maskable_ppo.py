@@ -114,6 +114,7 @@ def mix_of(model: Any) -> Any:
 def main() -> None:
     parser = argparse.ArgumentParser(description="MaskablePPO on a batch, measured exactly")
     parser.add_argument("--game", default="firewall-breach")
+    parser.add_argument("--set", action="append", default=[], metavar="OPTION=VALUE")
     parser.add_argument("--opponent", default="perfect")
     parser.add_argument("--steps", type=int, default=1_600_000)
     parser.add_argument("--points", type=int, default=12, help="how often it is measured")
@@ -123,7 +124,7 @@ def main() -> None:
     given = parser.parse_args()
 
     torch.set_num_threads(1)  # networks this small lose more than they gain by sharing the work
-    game = load(given.game)
+    game = load(given.game, **dict(text.split("=", 1) for text in given.set))
     env = DuelVecEnv(game, given.size, given.opponent, "alternate")
     model = MaskablePPO(
         "MlpPolicy", VecMonitor(env), n_steps=16, batch_size=4096, n_epochs=4, gamma=1.0,

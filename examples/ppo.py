@@ -130,6 +130,7 @@ def improve(
 def arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description="PPO in plain PyTorch, measured exactly")
     parser.add_argument("--game", default="firewall-breach")
+    parser.add_argument("--set", action="append", default=[], metavar="OPTION=VALUE")
     parser.add_argument("--opponent", default="self", help="self, or the name of a player")
     parser.add_argument("--updates", type=int, default=150)
     parser.add_argument("--points", type=int, default=15, help="how often it is measured")
@@ -153,7 +154,7 @@ def main() -> None:
     given = arguments()
     torch.manual_seed(given.seed)
     torch.set_num_threads(1)  # networks this small lose more than they gain by sharing the work
-    game = load(given.game)
+    game = load(given.game, **dict(text.split("=", 1) for text in given.set))
     network = Network(game, given.width)
     opponent = network.play if given.opponent == "self" else given.opponent
     env = DuelVectorEnv(game, given.size, opponent, seat="alternate")
@@ -167,7 +168,7 @@ def main() -> None:
         rollout = Rollout(env, network, seen, info, given)
         seen, info = rollout.last
         improve(network, optimizer, rollout, given.curiosity * left, given)
-        if update * given.points % given.updates < given.points:
+        if update * given.points % given.updates < given.points:  # as many, evenly spread
             curve.measure(update * given.size * given.horizon, network.mix)
     if given.out:
         curve.save(given.out)

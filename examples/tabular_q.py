@@ -58,6 +58,7 @@ class Table:
 def main() -> None:
     parser = argparse.ArgumentParser(description="Q-learning with a table, measured exactly")
     parser.add_argument("--game", default="firewall-breach")
+    parser.add_argument("--set", action="append", default=[], metavar="OPTION=VALUE")
     parser.add_argument("--steps", type=int, default=400_000)
     parser.add_argument("--size", type=int, default=256, help="games at a time")
     parser.add_argument("--curiosity", type=float, default=0.3, help="chance of a random move")
@@ -65,7 +66,7 @@ def main() -> None:
     parser.add_argument("--out", help="an SVG picture of the curve")
     given = parser.parse_args()
 
-    game = load(given.game)
+    game = load(given.game, **dict(text.split("=", 1) for text in given.set))
     table, batch = Table(game), Batch(game, given.size, given.seed)
     rng = np.random.default_rng(given.seed)
     curve = Curve(game, f"{game.title}: Q-learning with a table, self-play")
