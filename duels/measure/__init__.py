@@ -55,7 +55,7 @@ def exploitability(
     """What a policy scores against perfect play and against its best response, in both seats.
 
     The difference of the best response's value to what perfect play would score is exploitability:
-    0 exactly for perfect play, whatever the policy's own games look like. `turn_limit` and
+    0 only if nobody gains anything, whatever the policy's own games look like. `turn_limit` and
     `seconds` are for games with hidden hands (docs/measure.md).
     """
     from duels.solve import solve

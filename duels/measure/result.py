@@ -22,7 +22,8 @@ EXACT = "exact"
 SELF_PLAY = "exact, from self-play"  # hidden hands: from what the policy scores against itself
 LOWER_BOUND = "lower bound"  # likewise, and the responder was learned: a better one may exist
 SHOWN = 5  # of the worst positions
-NOTHING = 1e-9  # a regret below this is rounding
+NOTHING = 1e-9  # a regret below this is not worth showing
+ROUNDING = 1e-12  # an exploitability below this is none
 
 
 class Position(NamedTuple):
@@ -61,7 +62,8 @@ class Seat:
     @property
     def exploitability(self) -> float:
         """What the policy gives away at most, against whomever: 0 for perfect play."""
-        return self.optimal - self.value_vs_best_response
+        found = self.optimal - self.value_vs_best_response
+        return 0.0 if error_of(found) is None and abs(found) < ROUNDING else found
 
     @cached_property
     def regrets(self) -> Any:

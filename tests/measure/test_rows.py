@@ -13,7 +13,7 @@ from duels.measure import best_response, exploitability, head_to_head
 from duels.measure.graph import POLICY
 from duels.measure.plain import TooLarge, Walk
 from duels.measure.policies import Asked, NotMeasurable
-from duels.measure.walking import by_rows, by_states, optimal_values, walk
+from duels.measure.walking import by_rows, by_states, optimal_values, score_against, walk
 from duels.players import make
 from duels.solve import solve
 
@@ -77,6 +77,15 @@ def test_two_mixes_against_each_other_come_to_the_same(game: AnyGame) -> None:
     for other in ("perfect", "greedy", "random"):
         plain, rows = both(game, 0, noise, other)
         assert rows.values()[0] == pytest.approx(plain.values()[0], abs=1e-12)
+
+
+@pytest.mark.parametrize("game", VARIANTS, ids=lambda game: f"{game.slug}-{game.differing()}")
+@pytest.mark.parametrize("seat", [0, 1])
+def test_perfect_play_scores_the_same_on_both_walks(game: AnyGame, seat: int) -> None:
+    asked, perfect = Asked(game, noise), Asked(game, "perfect")
+    plain, rows = both(game, seat, noise)
+    wanted = score_against(plain, asked, perfect)
+    assert score_against(rows, asked, perfect) == pytest.approx(wanted, abs=1e-12)
 
 
 @pytest.mark.parametrize("game", VARIANTS, ids=lambda game: f"{game.slug}-{game.differing()}")
