@@ -26,7 +26,8 @@ from duels.solve.compiled.cache import keep
 __all__ = [
     "DECISIONS", "GOING_ON", "KERNELS", "NOBODY",
     "Array", "Chooser", "Kernel", "NoKernel", "Scalar",
-    "apart", "compiled", "have_numba", "keep", "kernel_named", "kernel_of", "need_numba", "nobody", "np",
+    "apart", "compiled", "have_numba", "keep", "kernel_named", "kernel_of", "need_numba", "nobody",
+    "np",
 ]  # fmt: skip
 
 # By slug. A game of another package declares an entry point in the group `duels.kernels`:
@@ -83,7 +84,8 @@ class Kernel(NamedTuple):
       `choose(rules, state, streams, i, player)` is one of those, each equally likely;
     - `play(rules, state, streams, i, first, second)` plays what was chosen (`second` only if
       sealed), then chance, and says who has won, NOBODY for a draw or GOING_ON;
-    - `mask(rules, state, i, player, out, s)` and `observe(...)` fill the row `out[i, s]`.
+    - `mask(rules, state, i, player, out, s)` and `observe(...)` fill the row `out[i, s]`, and so
+      does `packed`, if there is one: the mask as bits, the lowest of the first byte first.
 
     `chooser(game, opponent)` is a built-in opponent other than `random` in compiled code, or None:
     it is then asked in Python, which is as right and a hundred times slower. (Where hands are
@@ -105,6 +107,7 @@ class Kernel(NamedTuple):
     mask: Callable[..., Any]
     observe: Callable[..., Any]
     chooser: Callable[[Any, str], Chooser | None] = nobody
+    packed: Callable[..., Any] | None = None
 
 
 need_numba = functools.partial(numba.need_numba, "vectorised games need", "rl")

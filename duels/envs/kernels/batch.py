@@ -142,6 +142,19 @@ class Batch:
         return self._mask if self.sealed else self._mask[:, 0]
 
     @property
+    def packed_mask(self) -> Array:
+        """`mask` as bits in bytes, the lowest of the first byte first; a new array each time.
+
+        `np.unpackbits(packed, axis=-1, count=len(batch.moves), bitorder="little")` is `mask`.
+        """
+        if self._run.packed is None:
+            return np.packbits(self.mask, axis=-1, bitorder="little")
+        shape = (*self._mask.shape[:2], -(-len(self.moves) // 8))
+        out = np.empty(shape, np.uint8)
+        self._run.packed(self._rules, self._state, out)
+        return out if self.sealed else out[:, 0]
+
+    @property
     def observation(self) -> Array:
         """What who chooses may see, as `Game.encode` gives it; laid out like `mask`."""
         if not self._observation_known:
@@ -245,7 +258,7 @@ class Batch:
         return rewards, bool(fair)
 
     def choices_of(self, opponent: Chooser, seats: Array) -> Array:
-        """What an opponent in these seats chooses now, where they must choose; nothing is played."""
+        """What an opponent in these seats chooses now, where they must choose; it is not played."""
         out = np.empty(self.size, np.int64)
         opposing(self.game.slug, self.sealed, opponent.choose).pick(
             self._rules, opponent.tables, self._state, self._streams, seats, out

@@ -53,6 +53,13 @@ def mark(word: int, n: int, out: Array, i: int, s: int) -> None:
 
 
 @compiled
+def mark_packed(word: int, out: Array, i: int, s: int) -> None:
+    """The bits as those of a packed mask."""
+    for byte in range(out.shape[2]):
+        out[i, s, byte] = (word >> (8 * byte)) & 255
+
+
+@compiled
 def count(word: int) -> Scalar:
     """How many bits are set, without a loop."""
     return int(_SIZE[word & ((1 << HALF) - 1)]) + int(_SIZE[word >> HALF])

@@ -230,6 +230,20 @@ def mask(rules: Rules, state: Array, i: int, player: int, out: Array, s: int) ->
 
 
 @compiled
+def packed_mask(rules: Rules, state: Array, i: int, player: int, out: Array, s: int) -> None:
+    row = out[i, s]
+    if rules.packed.shape[0] > 0:
+        marks = rules.packed[state[i, ROW]]
+        for byte in range(marks.shape[0]):
+            row[byte] = marks[byte]
+    else:
+        row[:] = 0
+        at = rules.words[ROWS] + 2 * state[i, ROW]
+        for place in range(rules.words[at], rules.words[at + 1]):
+            row[rules.words[place] >> 3] |= 1 << (rules.words[place] & 7)
+
+
+@compiled
 def observe(rules: Rules, state: Array, i: int, player: int, out: Array, s: int) -> None:
     n, mover = rules.words[VALUES], state[i, MOVER]
     hand, discard = state[i, HAND + player], state[i, DISCARD]
@@ -253,5 +267,5 @@ def chooser(game: CipherSiege, opponent: str) -> Chooser | None:
 
 KERNEL = Kernel(
     CipherSiege, COLUMNS, "int64", rules, lambda game: False, pack, unpack,
-    begin, mover, legal, choose, play, mask, observe, chooser,
+    begin, mover, legal, choose, play, mask, observe, chooser, packed_mask,
 )  # fmt: skip

@@ -1,8 +1,8 @@
 """The built-in opponents of Cipher Siege: the strategy's table as arrays, read by compiled code.
 
 What `duels.solve.cipher_siege` finds out from a player's history is kept in the state: the cards
-that each is known to hold because of swaps, and the decisions so far. The strategy numbers the moves
-of a hand as the kernel's table lists them.
+that each is known to hold because of swaps, and the decisions so far. The strategy numbers the
+moves of a hand as the kernel's table lists them.
 """
 
 from __future__ import annotations
@@ -14,11 +14,30 @@ from typing import Any, NamedTuple
 
 from duels.envs.kernels import DECISIONS, Array, Chooser, Scalar, apart, compiled, keep, np
 from duels.envs.kernels.cipher_siege import (
-    CI, DISCARD, HAND, KNOWN, PHASE, ROW, SIZE, SWAPPING, choose,
+    CI,
+    DISCARD,
+    HAND,
+    KNOWN,
+    PHASE,
+    ROW,
+    SIZE,
+    SWAPPING,
+    choose,
 )  # fmt: skip
 from duels.envs.kernels.cipher_siege_table import (
-    ATTACK, DEFEND, FIELD, FIELDS, INTEGRITY, KIND, MOVES, PASS, ROWS, VALUES, WIDTH, WORTH,
-    Rules, hands_of, rules,
+    ATTACK,
+    DEFEND,
+    FIELD,
+    FIELDS,
+    INTEGRITY,
+    KIND,
+    MOVES,
+    ROWS,
+    WIDTH,
+    WORTH,
+    Rules,
+    hands_of,
+    rules,
 )  # fmt: skip
 from duels.envs.kernels.mixing import WHOLE, level_shares, luck, share_of
 from duels.envs.kernels.stream import PICKS, below
@@ -148,9 +167,7 @@ def stored(own: Playing, state: Array, i: int, player: int) -> Scalar:
 
 
 @compiled
-def one_or_other(
-    rules: Rules, row: int, best: int, share: float, streams: Array, i: int
-) -> Scalar:
+def one_or_other(rules: Rules, row: int, best: int, share: float, streams: Array, i: int) -> Scalar:
     """A level where only the best move is known: the others are all alike."""
     at = rules.words[ROWS] + 2 * row
     begin, n = rules.words[at], rules.words[at + 1] - rules.words[at]

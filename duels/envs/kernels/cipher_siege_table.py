@@ -51,6 +51,7 @@ def unpacked(word: int) -> Cards:
 class Rules(NamedTuple):
     words: Array
     masks: Array  # which moves each row lists, 1 or 0 for each; empty if that took too much room
+    packed: Array  # the same as bits
 
 
 def hands_of(game: CipherSiege) -> int:
@@ -82,7 +83,7 @@ def rules(game: CipherSiege) -> Rules:
     for row, mask in enumerate(masks):
         begin, end = words[at_rows + 2 * row : at_rows + 2 * row + 2]
         mask[words[begin:end]] = 1
-    return Rules(words, masks)
+    return Rules(words, masks, np.packbits(masks, axis=1, bitorder="little"))
 
 
 def _move(move: str) -> tuple[int, int, int, int]:

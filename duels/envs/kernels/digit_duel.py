@@ -7,7 +7,17 @@ from typing import NamedTuple
 
 from duels.envs.kernels import GOING_ON, Array, Chooser, Kernel, Scalar, bits, compiled, np
 from duels.envs.kernels.mixing import (
-    LOSS, UNKNOWN, WIN, WON, Known, Worth, greedy, informed, largest_gain, share_of, weighing,
+    LOSS,
+    UNKNOWN,
+    WIN,
+    WON,
+    Known,
+    Worth,
+    greedy,
+    informed,
+    largest_gain,
+    share_of,
+    weighing,
 )  # fmt: skip
 from duels.games.digit_duel import DigitDuel, State
 
@@ -90,6 +100,11 @@ def play(rules: Rules, state: Array, streams: Array, i: int, first: int, second:
 @compiled
 def mask(rules: Rules, state: Array, i: int, player: int, out: Array, s: int) -> None:
     bits.mark(state[i, LEFT + player], rules.digits, out, i, s)
+
+
+@compiled
+def packed(rules: Rules, state: Array, i: int, player: int, out: Array, s: int) -> None:
+    bits.mark_packed(state[i, LEFT + player], out, i, s)
 
 
 @compiled
@@ -268,5 +283,5 @@ def chooser(game: DigitDuel, opponent: str) -> Chooser | None:
 
 KERNEL = Kernel(
     DigitDuel, COLUMNS, "int32", rules, lambda game: game.hidden, pack, unpack,
-    begin, mover, legal, choose, play, mask, observe, chooser,
+    begin, mover, legal, choose, play, mask, observe, chooser, packed,
 )  # fmt: skip

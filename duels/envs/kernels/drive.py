@@ -29,6 +29,7 @@ class Drivers(NamedTuple):
     movers: Callable[..., Any]
     masks: Callable[..., Any]
     observations: Callable[..., Any]
+    packed: Callable[..., Any] | None
     pick_of: Callable[..., Any]  # these three are of one seat in each game
     masks_of: Callable[..., Any]
     observations_of: Callable[..., Any]
@@ -157,5 +158,6 @@ def drivers(slug: str, sealed: bool) -> Drivers:
 
         return filled
 
-    looks = look(mask), look(observe), pick_of, look_as(mask), look_as(observe)
+    packed = None if kernel.packed is None else look(kernel.packed)
+    looks = look(mask), look(observe), packed, pick_of, look_as(mask), look_as(observe)
     return Drivers(start, advance, *map(keep, (begin, step, pick, movers, *looks)))

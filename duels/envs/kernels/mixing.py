@@ -152,9 +152,7 @@ def informed(options: Fill, gain: Fill, weigh: Fill) -> Fill:
 
 
 @compiled
-def erring(
-    good: int, second: int, third: int, share: float, streams: Array, i: int
-) -> Scalar:
+def erring(good: int, second: int, third: int, share: float, streams: Array, i: int) -> Scalar:
     """A level's move: of no regret, of half a point's (`second`) and of the largest (`third`).
 
     A softmax gives each move of the same regret the same chance, x for a regret of 1/2 and x * x
@@ -168,10 +166,7 @@ def erring(
         return bits.choose(good, streams, i)
     given = share * (0.5 * b + c) / n
     p, q = c * (1.0 - given), b * (0.5 - given)
-    if p == 0.0:
-        x = given * a / q
-    else:
-        x = (np.sqrt(q * q + 4.0 * p * given * a) - q) / (2.0 * p)
+    x = given * a / q if p == 0.0 else (np.sqrt(q * q + 4.0 * p * given * a) - q) / (2.0 * p)
     whole = a + b * x + c * x * x
     drawn = luck(streams, i) / WHOLE * whole
     if drawn < a:

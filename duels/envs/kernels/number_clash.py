@@ -72,6 +72,11 @@ def mask(rules: Rules, state: Array, i: int, player: int, out: Array, s: int) ->
 
 
 @compiled
+def packed(rules: Rules, state: Array, i: int, player: int, out: Array, s: int) -> None:
+    bits.mark_packed(state[i, LEFT + player], out, i, s)
+
+
+@compiled
 def observe(rules: Rules, state: Array, i: int, player: int, out: Array, s: int) -> None:
     n = rules.numbers
     bits.spread(state[i, LEFT + player], n, out, i, s, 0)
@@ -112,5 +117,5 @@ def chooser(game: NumberClash, opponent: str) -> Chooser | None:
 
 KERNEL = Kernel(
     NumberClash, COLUMNS, "int32", rules, lambda game: True, pack, unpack,
-    begin, mover, legal, choose, play, mask, observe, chooser,
+    begin, mover, legal, choose, play, mask, observe, chooser, packed,
 )  # fmt: skip

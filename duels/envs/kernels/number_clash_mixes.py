@@ -87,9 +87,7 @@ def fill(layers: list[Array], payload: memoryview) -> None:
     marks = np.frombuffer(payload, np.uint8, at)
     there = np.unpackbits(marks, bitorder="little", count=size).astype(np.bool_)
     lower = np.full(size, np.nan)
-    lower[there] = np.frombuffer(
-        payload, "<f8", int(there.sum()), at + (4 * blocks + 7) // 8 * 8
-    )
+    lower[there] = np.frombuffer(payload, "<f8", int(there.sum()), at + (4 * blocks + 7) // 8 * 8)
     begin = 0
     for layer in layers[1:]:
         rows, columns = np.tril_indices(len(layer), -1)

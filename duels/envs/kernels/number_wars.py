@@ -6,10 +6,29 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from duels.envs.kernels import (
-    GOING_ON, NOBODY, Array, Chooser, Kernel, Scalar, bits, compiled, keep, np,
+    GOING_ON,
+    NOBODY,
+    Array,
+    Chooser,
+    Kernel,
+    Scalar,
+    bits,
+    compiled,
+    keep,
+    np,
 )  # fmt: skip
 from duels.envs.kernels.mixing import (
-    DRAW, LOSS, UNKNOWN, WIN, WON, Known, Worth, greedy, informed, share_of, weighing,
+    DRAW,
+    LOSS,
+    UNKNOWN,
+    WIN,
+    WON,
+    Known,
+    Worth,
+    greedy,
+    informed,
+    share_of,
+    weighing,
 )  # fmt: skip
 from duels.envs.kernels.stream import PICKS, below
 from duels.games.number_wars import NumberWars, State
@@ -87,6 +106,11 @@ def play(rules: Rules, state: Array, streams: Array, i: int, action: int, unused
 def mask(rules: Rules, state: Array, i: int, player: int, out: Array, s: int) -> None:
     for action in range(rules.numbers):
         out[i, s, action] = True
+
+
+@compiled
+def packed(rules: Rules, state: Array, i: int, player: int, out: Array, s: int) -> None:
+    bits.mark_packed((1 << rules.numbers) - 1, out, i, s)
 
 
 @compiled
@@ -215,5 +239,5 @@ def chooser(game: NumberWars, opponent: str) -> Chooser | None:
 
 KERNEL = Kernel(
     NumberWars, COLUMNS, "int32", rules, lambda game: False, pack, unpack,
-    begin, mover, legal, choose, play, mask, observe, chooser,
+    begin, mover, legal, choose, play, mask, observe, chooser, packed,
 )  # fmt: skip

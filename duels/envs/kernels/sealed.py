@@ -80,9 +80,7 @@ def mixed(options: Callable[..., Any], payoff: Callable[..., Any], key: Callable
         return drawn(memory[slot], streams, i)
 
     @apart
-    def work_out(
-        rules: Any, own: Sealed, state: Array, i: int, player: int, row: Array
-    ) -> None:
+    def work_out(rules: Any, own: Sealed, state: Array, i: int, player: int, row: Array) -> None:
         one, two = options(rules, state, i, 0), options(rules, state, i, 1)
         height, width = np.int64(bits.count(one)), np.int64(bits.count(two))
         at = 0
@@ -227,9 +225,7 @@ def simplex(
         for i in range(rows):
             if table[i, enter] > 100 * ENTER:
                 ratio = table[i, columns] / table[i, enter]
-                if ratio < lowest or (
-                    ratio == lowest and label[0, i] < label[0, leave]
-                ):
+                if ratio < lowest or (ratio == lowest and label[0, i] < label[0, leave]):
                     leave = i
                     lowest = ratio
         if leave < 0:

@@ -1,0 +1,118 @@
+"""Compiled functions kept on disk: found again, and never stale."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import duels
+from duels.solve.compiled import cache, have_numba
+
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(not have_numba(), reason="needs the extra duels[solve]"),
+]
+
+PACKAGE = Path(duels.__file__).parent
+INNER = """
+from duels.solve.compiled import compiled
+
+@compiled
+def inner(number):
+    return number + {}
+"""
+OUTER = """
+from duels.solve.compiled import compiled
+from duels.solve.compiled.one_file import inner
+
+@compiled
+def outer(number):
+    return 10 * inner(number)
+"""
+ASK = """
+from duels.solve.compiled.other_file import outer
+print(outer(1), sum(outer.stats.cache_hits.values()))
+"""
+
+
+@pytest.fixture
+def package(tmp_path: Path) -> Path:
+    """A copy of the package with two more kernels, one calling the other across files."""
+    copied = tmp_path / "duels"
+    shutil.copytree(
+        PACKAGE, copied, ignore=shutil.ignore_patterns("__pycache__", "static", "data", "web")
+    )
+    (copied / "solve/compiled/one_file.py").write_text(INNER.format(1))
+    (copied / "solve/compiled/other_file.py").write_text(OUTER)
+    return copied
+
+
+def asked(package: Path, kept: str) -> tuple[int, int]:
+    """What the outer kernel says in a new process, and how often it was found on disk."""
+    told = subprocess.run(
+        [sys.executable, "-c", ASK], cwd=package.parent, check=True, capture_output=True, text=True,
+        env=os.environ | {"XDG_CACHE_HOME": kept, "PYTHONPATH": str(package.parent)},
+    ).stdout.split()  # fmt: skip
+    return int(told[0]), int(told[1])
+
+
+def test_a_kernel_is_found_again_until_one_it_calls_changes(package: Path, tmp_path: Path) -> None:
+    kept = str(tmp_path / "kept")
+    assert asked(package, kept) == (20, 0)
+    assert asked(package, kept) == (20, 1)
+    (package / "solve/compiled/one_file.py").write_text(INNER.format(2))
+    assert asked(package, kept) == (30, 0)
+    (package / "solve/compiled/one_file.py").write_text(INNER.format(1))
+    assert asked(package, kept) == (20, 1)
+    for file in Path(kept).rglob("*.nbc"):
+        file.write_bytes(b"damaged")
+    assert asked(package, kept) == (20, 0)
+    assert asked(package, kept) == (20, 1)
+
+
+def test_without_a_directory_kernels_are_compiled(package: Path) -> None:
+    assert asked(package, os.devnull) == (20, 0)
+    assert asked(package, os.devnull) == (20, 0)
+
+
+def test_the_digest_is_of_every_source_that_can_matter(package: Path) -> None:
+    before = cache.digest(package)
+    assert cache.digest(package) == before
+    for place in ("games/number_wars.py", "solve/levels.py", "envs/kernels/stream.py"):
+        path = package / place
+        text = path.read_text(encoding="utf-8")
+        path.write_text(text + "\n# changed\n", encoding="utf-8")
+        assert cache.digest(package) != before, place
+        path.write_text(text, encoding="utf-8")
+    assert cache.digest(package) == before
+
+
+def test_what_other_versions_left_is_removed_after_a_month(tmp_path: Path) -> None:
+    own, old, new = (tmp_path / f"kernels-{name}" for name in ("own", "old", "new"))
+    for path in (own, old, new):
+        path.mkdir()
+    os.utime(old, (0, 0))
+    cache.clear(own)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["kernels-new", "kernels-own"]
+
+
+def test_only_what_is_built_of_this_packages_functions_is_kept() -> None:
+    from duels.envs.kernels.oppose import opposing, uniform
+    from duels.solve.compiled import compiled
+
+    ours = opposing("number-wars", False, uniform("number-wars").choose)
+    about = cache.identity(ours.step)
+    assert about is not None
+    assert "duels.envs.kernels.number_wars" in str(about)
+    assert cache.identity(ours.begin) != about
+
+    @compiled
+    def theirs(rules, tables, state, streams, i, player):  # type: ignore[no-untyped-def]
+        return 0
+
+    assert cache.identity(opposing("number-wars", False, theirs).step) is None
