@@ -13,7 +13,8 @@ docs/envs/vector.md says how the arrays are laid out, what is masked and when ga
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from importlib import import_module
+from typing import Any
 
 from duels.core.errors import OptionError, quote
 from duels.core.game import AnyGame
@@ -25,12 +26,9 @@ from duels.envs.kernels.drive import BY_FORFEIT, BY_LIMIT, BY_RULES, RUNNING, mi
 from duels.envs.kernels.oppose import MOST_DEALS
 from duels.envs.opponents import Mixes, chooser, known
 
-if TYPE_CHECKING:
-    from duels.envs.vector_env import DuelVectorEnv
-
 __all__ = [
     "BY_FORFEIT", "BY_LIMIT", "BY_RULES", "RUNNING",
-    "Batch", "DuelVectorEnv", "NoKernel", "Policy", "Step", "Versus",
+    "Batch", "NoKernel", "Policy", "Step", "Versus",
 ]  # fmt: skip
 
 # From the observations and masks of the games in which it must choose to an action for each.
@@ -237,7 +235,5 @@ def _require(fair: bool) -> None:
 def __getattr__(name: str) -> Any:
     """`DuelVectorEnv` is made of what stands above and so has a file of its own."""
     if name == "DuelVectorEnv":
-        from duels.envs.vector_env import DuelVectorEnv
-
-        return DuelVectorEnv
+        return import_module("duels.envs.vector_env").DuelVectorEnv
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -45,7 +45,8 @@ def test_a_position_has_the_values_of_the_solution(game: AnyGame) -> None:
 
 @pytest.mark.parametrize("game", SMALL, ids=lambda game: game.slug)
 def test_no_data_set_trains_on_what_another_tests(game: AnyGame) -> None:
-    trained, tested = set(), set()
+    trained: set[tuple[int, ...]] = set()
+    tested: set[tuple[int, ...]] = set()
     for seed, n in ((1, 50), (2, 80), (3, 500)):
         for position in drawn(game, n, seed):
             (tested if position.split == "test" else trained).add(position.observation)
