@@ -36,7 +36,7 @@ from duels.games import BUILT_IN, load
 GOALS = dict.fromkeys(BUILT_IN, 20.0) | {"cipher-siege": 5.0}
 BOTH_SIDES = ("full", "packed", "no mask", "bare", "pure")
 OPPONENTS = ("random", "greedy", "medium", "perfect")
-WINDOWS, SECONDS, WARM = 15, 0.05, 4.0
+WINDOWS, SECONDS, WARM = 15, 0.05, 3.0
 START = """
 import sys
 from duels.envs.vector import Versus
@@ -185,8 +185,8 @@ def main() -> None:
         for slug in games:
             for opponent in ("random", "perfect"):
                 cold, kept = start(slug, opponent)
-                cells = f"{cold:.1f} | {kept:.1f} | {cold / kept:.1f}"
-                print(f"| {slug} | {opponent} | {cells} |", flush=True)
+                figures = f"{cold:.1f} | {kept:.1f} | {cold / kept:.1f}"
+                print(f"| {slug} | {opponent} | {figures} |", flush=True)
         return
     print(f"Million steps a second, one core, batch of {asked.size}, random legal actions\n")
     print(f"| game | {' | '.join(BOTH_SIDES)} | full / pure | goal | bytes a game |")

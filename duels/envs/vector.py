@@ -49,10 +49,11 @@ class Versus:
         opponent: str | Policy = "random",
         seat: int | str = 0,
         turn_limit: int = TURN_LIMIT,
+        memory: bool = False,
     ) -> None:
         if seat not in SEATS or isinstance(seat, float):
             raise OptionError(f"seat takes 0, 1 or 'alternate'; got {quote(seat)}")
-        self.batch = Batch(game, size, seed, turn_limit=turn_limit)
+        self.batch = Batch(game, size, seed, turn_limit=turn_limit, memory=memory)
         # An opponent with a chooser plays inside the kernel; any other is asked.
         self.opponent = opponent if callable(opponent) else known(self.batch.game, opponent)
         self._find_opponent()

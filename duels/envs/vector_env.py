@@ -10,6 +10,7 @@ from duels.core.game import AnyGame
 from duels.core.match import TURN_LIMIT
 from duels.core.show import listed
 from duels.envs.extras import Array
+from duels.envs.finals import Finals
 from duels.envs.kernels import np
 from duels.envs.kernels.drive import BY_FORFEIT
 from duels.envs.settings import ILLEGAL, SEATS, Scale, one_of, rules_of
@@ -27,43 +28,6 @@ SETTINGS = (
     "autoreset_mode", "render_mode",
 )  # fmt: skip
 MODES = ("SAME_STEP", "NEXT_STEP", "DISABLED")
-
-
-class Finals:
-    """The last observations of games that ended, None for the others: numpy's array of objects.
-
-    It is made when it is first used in any way. Few learners look at it, and making hundreds of
-    small arrays would take as long as the step itself.
-    """
-
-    def __init__(self, observations: Array, rows: Array) -> None:
-        self._from: tuple[Array, Array] | None = (observations, rows)
-        self._made: Array = None
-
-    def _array(self) -> Array:
-        if self._from is not None:
-            observations, rows = self._from
-            self._made = np.full(len(observations), None, object)
-            self._made[rows] = np.fromiter(observations[rows], object, len(rows))
-            self._from = None
-        return self._made
-
-    def __array__(self, dtype: Any = None, copy: Any = None) -> Array:
-        return np.array(self._array(), dtype=dtype, copy=copy)
-
-    def __len__(self) -> int:
-        return len(self._array())
-
-    def __getitem__(self, at: Any) -> Any:
-        return self._array()[at]
-
-    def __setitem__(self, at: Any, value: Any) -> None:
-        self._array()[at] = value
-
-    def __getattr__(self, name: str) -> Any:
-        if name.startswith("__"):  # what copies and pickles look for
-            raise AttributeError(name)
-        return getattr(self._array(), name)
 
 
 def _base() -> Any:
@@ -104,19 +68,16 @@ class DuelVectorEnv(_base()):  # type: ignore[misc]
         if render_mode is not None:
             raise OptionError(f"thousands of games are not rendered; got {quote(render_mode)}")
         rules = rules_of(game, SETTINGS, options)
-        if memory:
-            raise OptionError(
-                "a batch keeps no history: memory is for one game at a time, or for "
-                "make_vec(..., vectorization_mode='sync')"
-            )
+        self.scale = Scale(rules, normalize, memory)  # says what has no memory to add
         self.illegal = one_of("illegal", illegal, ILLEGAL)
         self.seat = one_of("seat", seat, SEATS)
         self.autoreset_mode = mode_of(autoreset_mode)
         fixed = 0 if seat == "random" else seat
-        self.games = Versus(rules, num_envs, opponent=opponent, seat=fixed, turn_limit=turn_limit)
+        self.games = Versus(
+            rules, num_envs, opponent=opponent, seat=fixed, turn_limit=turn_limit, memory=memory
+        )
         self.num_envs = num_envs
         self.metadata = {**type(self).metadata, "autoreset_mode": self.autoreset_mode}
-        self.scale = Scale(rules, normalize)
         batch_space = gymnasium.vector.utils.batch_space
         self.single_observation_space = self.scale.space(gymnasium.spaces)
         self.single_action_space = gymnasium.spaces.Discrete(len(self.games.batch.moves))

@@ -10,7 +10,7 @@ import pytest
 from duels.core.errors import OptionError
 from duels.core.game import AnyGame, Chance, Decide, Event, Outcome, Over, Pick
 from duels.core.player import View
-from duels.envs.kernels import have_numba, nobody, np
+from duels.envs.kernels import have_numba, kernel_of, nobody, np
 from duels.envs.opponents import Mixes, able, chooser
 from duels.envs.vector import Batch, Versus
 from duels.games import BUILT_IN, load
@@ -204,7 +204,7 @@ def test_a_kernel_without_opponents_asks_them_in_python(
 ) -> None:
     from duels.envs import opponents
 
-    kernel = opponents.kernel_of(game)._replace(chooser=nobody)
+    kernel = kernel_of(game)._replace(chooser=nobody)
     monkeypatch.setattr(opponents, "kernel_of", lambda game: kernel)
     games = Versus(game, 2000, seed=2, opponent="medium", seat=1)
     assert isinstance(games.policy, Mixes)

@@ -11,10 +11,13 @@ import pytest
 
 import duels
 from duels.core.errors import IllegalMove, OptionError
+from duels.core.game import Outcome, Pick
+from duels.core.pieces import without
 from duels.envs.kernels import have_numba, np
 from duels.envs.naming import env_id
+from duels.envs.vector import Batch
 from duels.envs.vector_env import DuelVectorEnv, gymnasium
-from duels.games import BUILT_IN
+from duels.games import BUILT_IN, load
 
 pytestmark = [
     pytest.mark.slow,
@@ -199,6 +202,63 @@ def test_skipped_games_are_told_once_with_what_they_brought() -> None:
             late = env.games.skipped - told  # of games whose first observation is not shown yet
             assert (late == 0).all() or mode == "NEXT_STEP"
             assert told.sum() > 20
+
+
+@pytest.mark.parametrize("swap", ["random", "chosen"])
+def test_what_a_batch_recalls_is_what_the_rules_recall(swap: str) -> None:
+    """Both seats of one batch, at every choice and at the end, by histories kept here."""
+    game, size = load("cipher-siege", swap=swap), 40
+    batch = Batch(game, size, seed=4, memory=True)
+    assert batch.features[17:] == tuple(game.recalled())
+    courses: list[tuple[list[Any], list[Any]]] = [([], []) for _ in range(size)]
+    told = 0
+    for _ in range(60):
+        actions = batch.random_actions()
+        swaps = np.array([move.startswith("swap") for move in batch.moves])
+        wanted = (batch.mask & swaps).argmax(axis=1)  # many swaps, or little is recalled
+        eager = np.arange(size) % 2 == 0
+        actions = np.where(eager & (batch.mask & swaps).any(axis=1), wanted, actions)
+        before = [batch.state(row) for row in range(size)]
+        ended = batch.step(actions).terminated
+        for row in range(size):
+            state = before[row]
+            move, event_list = batch.moves[actions[row]], []
+            mover = 1 - state.mover if state.phase == "swap" else state.mover
+            event_list.append((state, Pick(((mover, move),))))
+            if move.startswith("swap") and swap == "random" and not ended[row]:
+                swapping = game.play(state, move)
+                after = batch.state(row).hands[state.mover]  # who swaps draws nothing more
+                left = without(state.hands[state.mover], (int(move[5:]),))
+                taken = next(card for card in after if after.count(card) > left.count(card))
+                event_list.append((swapping, Outcome(str(taken), state.mover)))
+            for viewer in (0, 1):
+                courses[row][viewer].extend(game.redact(s, e, viewer) for s, e in event_list)
+                if ended[row]:
+                    seen = batch.final_observation[row, viewer, 17:].tolist()
+                    assert seen == list(game.recall(tuple(courses[row][viewer]), viewer))
+            if ended[row]:
+                courses[row] = ([], [])
+        for row in range(size):
+            player = int(batch.player[row])
+            recalled = game.recall(tuple(courses[row][player]), player)
+            assert batch.observation[row, 17:].tolist() == list(recalled)
+            told += sum(recalled[:10])
+    assert told > 500
+
+
+def test_a_batch_with_memory_is_the_same_game() -> None:
+    plain, more = (DuelVectorEnv("cipher-siege", 32, "greedy", memory=yes) for yes in (False, True))
+    (seen, _), (wider, _) = plain.reset(seed=1), more.reset(seed=1)
+    for _ in range(30):
+        assert (wider[:, :17] == seen).all()
+        assert wider in more.observation_space
+        actions = plain.games.random_actions()
+        assert (actions == more.games.random_actions()).all()
+        seen, *_ = plain.step(actions)
+        wider, *_ = more.step(actions)
+    assert len(more.feature_names()) == 33
+    with pytest.raises(OptionError, match="observations of number-wars hold all"):
+        DuelVectorEnv("number-wars", memory=True)
 
 
 def test_an_action_that_is_no_option_is_refused_if_so_wished() -> None:

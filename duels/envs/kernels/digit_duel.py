@@ -212,7 +212,7 @@ LARGEST_GAIN = largest_gain(gain)
 
 
 @compiled
-def weigh(rules: Rules, rungs: Rungs, state: Array, i: int, player: int) -> Worth:
+def weigh(rules: Rules, rungs: Rungs, state: Array, i: int, player: int) -> Scalar:
     """As `look` has it. An attack is weighed against all defences, so those are remembered.
 
     What is remembered depends on the state alone: who writes it first does not matter.

@@ -78,6 +78,11 @@ def mask(rules: Rules, state: Array, i: int, player: int, out: Array, s: int) ->
 
 
 @compiled
+def packed(rules: Rules, state: Array, i: int, player: int, out: Array, s: int) -> None:
+    out[i, s, 0] = (1 << len(ACTIONS)) - 1
+
+
+@compiled
 def observe(rules: Rules, state: Array, i: int, player: int, out: Array, s: int) -> None:
     out[i, s, 0] = state[i, STRENGTH + player]
     out[i, s, 1] = state[i, STRENGTH + 1 - player]
@@ -140,5 +145,5 @@ def chooser(game: FirewallBreach, opponent: str) -> Chooser | None:
 
 KERNEL = Kernel(
     FirewallBreach, COLUMNS, "int32", rules, lambda game: False, pack, unpack,
-    begin, mover, legal, choose, play, mask, observe, chooser,
+    begin, mover, legal, choose, play, mask, observe, chooser, packed,
 )  # fmt: skip

@@ -201,7 +201,7 @@ WEIGH_EACH = weighing(options, look)
 
 
 @compiled
-def weigh(rules: Rules, turns: Array, state: Array, i: int, player: int) -> Worth:
+def weigh(rules: Rules, turns: Array, state: Array, i: int, player: int) -> Scalar:
     """As `look` has it; quickly where records clear, as somebody then wins in any case."""
     if not rules.refresh:
         return WEIGH_EACH(rules, turns, state, i, player)

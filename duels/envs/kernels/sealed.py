@@ -21,9 +21,10 @@ from duels.envs.kernels.stream import mix as scrambled
 from duels.solve.compiled import matrix as another
 from duels.solve.matrix import CERTAIN, DUST, ENTER, WANTED
 
-SLOTS = 20  # the most mixes remembered, as a power of two: some 50 MB with ten moves
+SLOTS = 20  # the most mixes remembered, as a power of two: 64 MB with up to 14 moves
 PROBES = 4  # places in which a mix may be
 KEY = 2  # columns of the memory before the chances: both halves of the key
+LINE = 16  # columns in a line of the processor's cache: a row begins with one
 
 if np is not None:
     _HALF, _LOW = np.uint64(32), np.uint64((1 << 32) - 1)
@@ -45,8 +46,12 @@ class Sealed(NamedTuple):
 def sealed(table: Any, share: float, moves: int, positions: int) -> Sealed:
     """The tables of one chooser, with room for so many positions if they are not too many."""
     slots = 1 << min(SLOTS, max(8, positions.bit_length() + 1))
+    wide = -(-(KEY + moves) // LINE) * LINE
+    room = np.zeros(slots * wide + LINE, np.uint32)
+    begin = -room.ctypes.data % (4 * LINE) // 4
+    memory = room[begin : begin + slots * wide].reshape(slots, wide)
     return Sealed(
-        table, share, np.zeros((slots, KEY + moves), np.uint32), *another.scratch(),
+        table, share, memory, *another.scratch(),
         np.zeros((2, another.STRIDE)),
     )  # fmt: skip
 
