@@ -222,7 +222,8 @@ def test_what_a_batch_recalls_is_what_the_rules_recall(swap: str) -> None:
         ended = batch.step(actions).terminated
         for row in range(size):
             state = before[row]
-            move, event_list = batch.moves[actions[row]], []
+            move = batch.moves[actions[row]]
+            event_list: list[tuple[Any, Pick | Outcome]] = []
             mover = 1 - state.mover if state.phase == "swap" else state.mover
             event_list.append((state, Pick(((mover, move),))))
             if move.startswith("swap") and swap == "random" and not ended[row]:
