@@ -23,7 +23,7 @@ from duels.solve.digit_duel import RoleTable
 from duels.solve.number_clash import NumberClashTable
 from duels.solve.table_solution import TableSolution
 
-SOME = 2048  # rows whose sealed choices are solved at a time
+SOME = 512  # rows whose sealed choices are solved at a time: what a processor keeps near
 
 
 def optimal(game: AnyGame, rows: Array) -> Array:

@@ -48,6 +48,7 @@ class Walk:
         self._ask, self._answers = ask, answers
         self._largest, self._steps, self._progress = largest, steps, progress
         self.states: list[Any] = []
+        self._seen: dict[Any, Any] = {}
         self.number: dict[Any, int] = {}
         self.moves: list[list[Move]] = []  # of the policy, beside their chances
         at_own, at_child = [0], [0]
@@ -101,6 +102,7 @@ class Walk:
         if isinstance(turn, Chance):
             own = [((outcome,), float(odd)) for outcome, odd in turn.odds.items()]
         else:
+            self._look(state, turn)
             own = [((), 1.0)]
             if mine is not None:
                 own = [((move,), p) for move, p in mine.items()]
@@ -123,6 +125,16 @@ class Walk:
         graph.child.extend(children)
         graph.at_child.append(len(graph.child))
         graph.chooser.append(who)
+
+    def _look(self, state: Any, turn: Decide) -> None:
+        """Two positions that look the same to who chooses would be hidden information."""
+        for player in turn.options:
+            seen = player, self.game.observe(state, player)
+            if self._seen.setdefault(seen, state) != state:
+                raise Unsolved(
+                    f"{self.game.slug} has hidden information: a response to its states would know "
+                    "more than a player does"
+                )
 
     def _pair(self, mine: tuple[Move, ...], theirs: tuple[Move, ...]) -> tuple[Move, ...]:
         return (*mine, *theirs) if self.seat == 0 else (*theirs, *mine)
