@@ -168,3 +168,21 @@ def test_a_shared_mask_cannot_be_written_to() -> None:
     code = coding.coding(load("firewall-breach"))
     with pytest.raises(ValueError, match="read-only"):
         code.start.turn.masks[0][0] = 0
+
+
+def test_two_illegal_sealed_picks_are_a_draw_one_after_the_other_too() -> None:
+    for order in ((0, 1), (1, 0)):
+        episode = episodes.Episode(coding.coding(load("number-clash")), seed=1)
+        episode.pick_both(3, 3)
+        for player in order:
+            assert episode.result is None
+            episode.pick(player, 3)
+        assert episode.result is not None
+        assert (episode.result.winner, episode.result.by) == (None, "forfeit")
+        assert episode.rewards == (0.0, 0.0)
+    episode = episodes.Episode(coding.coding(load("number-clash")), seed=1)
+    episode.pick_both(3, 3)
+    episode.pick(0, 3)
+    episode.pick(1, 4)
+    assert episode.result is not None
+    assert episode.result.winner == 1

@@ -213,3 +213,14 @@ def test_wrong_settings_are_refused() -> None:
         Batch(Variant(), 1)
     with pytest.raises(NoKernel, match="92378 possible hands"):
         Batch(load("cipher-siege", values=9, limit=9), 1)
+
+
+def test_a_packed_mask_is_the_mask() -> None:
+    for game in GAMES:
+        batch = Batch(game, 50, seed=3)
+        for _ in range(10):
+            packed = batch.packed_mask
+            count = len(batch.moves)
+            plain = np.unpackbits(packed, axis=-1, count=count, bitorder="little")
+            assert plain.tolist() == batch.mask.astype(int).tolist()
+            batch.step(batch.random_actions())

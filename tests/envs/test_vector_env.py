@@ -292,3 +292,16 @@ def test_the_example_of_the_page_runs() -> None:
     assert examples
     for example in examples:
         exec(compile(example, str(page), "exec"), {})
+
+
+def test_last_observations_are_an_array_of_objects_that_no_later_step_writes_to() -> None:
+    env = DuelVectorEnv("firewall-breach", 200, opponent="random", strength=2)
+    env.reset(seed=1)
+    _, _, terminated, _, info = env.step(np.ones(200, np.int64))
+    final = info["final_obs"]
+    env.step(np.ones(200, np.int64))
+    rows = np.flatnonzero(terminated)
+    assert 0 < len(rows) < 200
+    assert (len(final), final.dtype, np.asarray(final).shape) == (200, object, (200,))
+    assert [row for row, seen in enumerate(final) if seen is not None] == rows.tolist()
+    assert all(0 in seen[:2] for seen in final[terminated])

@@ -179,3 +179,22 @@ def test_a_game_without_a_choice_of_the_agent_is_dealt_again() -> None:
         Versus(game, 2, seed=1, seat=1, opponent=lambda seen, mask: np.ones(len(mask), np.int64))
     with pytest.raises(RuntimeError, match="before the agent has a choice"):
         Versus(load("firewall-breach", strength=1, hit=1), 1, seed=1, seat=1, turn_limit=1)
+
+
+@pytest.mark.parametrize("slug", ["firewall-breach", "number-clash"])
+def test_an_opponents_action_that_is_no_move_is_named(slug: str) -> None:
+    games = Versus(load(slug), 2, seed=1, opponent=lambda seen, mask: np.full(len(mask), 99))
+    with pytest.raises(ValueError, match="the opponent's policy gives 99 in game 0, which is no"):
+        games.step(games.random_actions())
+
+
+def test_games_elsewhere_stand_still_against_any_opponent() -> None:
+    for opponent in ("random", "perfect", first_legal):
+        games = Versus(load("number-wars"), 4, seed=1, opponent=opponent)
+        before = [games.batch.state(row) for row in range(4)]
+        where = np.array([True, False, True, False])
+        games.step(np.full(4, 3), where=where)
+        after = [games.batch.state(row) for row in range(4)]
+        assert [one == two for one, two in zip(before, after, strict=True)] == [False, True] * 2
+        games.reset(where=where)
+        assert [games.batch.state(row) == before[row] for row in range(4)] == [True] * 4

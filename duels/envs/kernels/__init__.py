@@ -27,7 +27,7 @@ __all__ = [
     "DECISIONS", "GOING_ON", "KERNELS", "NOBODY",
     "Array", "Chooser", "Kernel", "NoKernel", "Scalar",
     "apart", "compiled", "have_numba", "keep", "kernel_named", "kernel_of", "need_numba", "nobody",
-    "np",
+    "np", "placed",
 ]  # fmt: skip
 
 # By slug. A game of another package declares an entry point in the group `duels.kernels`:
@@ -71,6 +71,17 @@ class Chooser(NamedTuple):
 def nobody(game: Any, opponent: str) -> Chooser | None:
     """The choosers of a kernel that has none: opponents are asked in Python."""
     return None
+
+
+def placed(place: str) -> Callable[[Any, str], Chooser | None]:
+    """The choosers of a module that is built on the kernel's own: `module:function`, found late."""
+
+    def chooser(game: Any, opponent: str) -> Chooser | None:
+        module, _, name = place.partition(":")
+        made: Chooser | None = getattr(importlib.import_module(module), name)(game, opponent)
+        return made
+
+    return chooser
 
 
 class Kernel(NamedTuple):

@@ -8,7 +8,7 @@ hand holds them all is one more (`holds`).
 from __future__ import annotations
 
 from duels.core.errors import DuelsError
-from duels.envs.kernels import GOING_ON, Array, Chooser, Kernel, Scalar, compiled
+from duels.envs.kernels import GOING_ON, Array, Kernel, Scalar, compiled, placed
 from duels.envs.kernels.cipher_siege_table import (
     ATTACK,
     CARDS,
@@ -285,13 +285,8 @@ def recall(rules: Rules, state: Array, i: int, player: int, out: Array) -> None:
         out[2 * n + 4 + side] = kind == SWAP
 
 
-def chooser(game: CipherSiege, opponent: str) -> Chooser | None:
-    from duels.envs.kernels import cipher_siege_players  # which is built on this module
-
-    return cipher_siege_players.chooser(game, opponent)
-
-
 KERNEL = Kernel(
     CipherSiege, COLUMNS, "int64", rules, lambda game: False, pack, unpack,
-    begin, mover, legal, choose, play, mask, observe, chooser, packed_mask,
+    begin, mover, legal, choose, play, mask, observe,
+    placed("duels.envs.kernels.cipher_siege_players:chooser"), packed_mask,
 )  # fmt: skip

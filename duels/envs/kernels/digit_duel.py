@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import NamedTuple
 
-from duels.envs.kernels import GOING_ON, Array, Chooser, Kernel, Scalar, bits, compiled, np
+from duels.envs.kernels import GOING_ON, Array, Chooser, Kernel, Scalar, bits, compiled, np, placed
 from duels.envs.kernels.mixing import (
     LOSS,
     UNKNOWN,
@@ -236,6 +236,7 @@ def weigh(rules: Rules, rungs: Rungs, state: Array, i: int, player: int) -> Scal
 
 GREEDY = greedy(options, gain)
 INFORMED = informed(options, gain, weigh)
+HIDDEN = placed("duels.envs.kernels.digit_duel_hidden:hidden_chooser")
 
 
 @lru_cache(maxsize=8)
@@ -275,9 +276,7 @@ def chooser(game: DigitDuel, opponent: str) -> Chooser | None:
     if opponent == "greedy":
         return GREEDY
     if game.hidden:
-        from duels.envs.kernels.digit_duel_hidden import hidden_chooser
-
-        return hidden_chooser(game, opponent)
+        return HIDDEN(game, opponent)
     return Chooser(INFORMED, Known(table(game), share_of(opponent)))
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from duels.envs.kernels import GOING_ON, NOBODY, Array, Chooser, Kernel, Scalar, bits, compiled
+from duels.envs.kernels import GOING_ON, NOBODY, Array, Kernel, Scalar, bits, compiled, placed
 from duels.envs.kernels.mixing import greedy
 from duels.games.number_clash import NumberClash, State
 
@@ -107,15 +107,8 @@ def gain(rules: Rules, state: Array, i: int, player: int, action: int) -> Scalar
 GREEDY = greedy(options, gain)
 
 
-def chooser(game: NumberClash, opponent: str) -> Chooser | None:
-    if opponent == "greedy":
-        return GREEDY
-    from duels.envs.kernels.number_clash_mixes import mixed_chooser
-
-    return mixed_chooser(game, opponent)
-
-
 KERNEL = Kernel(
     NumberClash, COLUMNS, "int32", rules, lambda game: True, pack, unpack,
-    begin, mover, legal, choose, play, mask, observe, chooser, packed,
+    begin, mover, legal, choose, play, mask, observe,
+    placed("duels.envs.kernels.number_clash_mixes:chooser"), packed,
 )  # fmt: skip

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from duels.core.game import Decide
 from duels.envs.kernels import Array, Chooser, Scalar, bits, compiled, np
 from duels.envs.kernels.mixing import share_of
-from duels.envs.kernels.number_clash import LEFT, SCORE, Rules, options
+from duels.envs.kernels.number_clash import GREEDY, LEFT, SCORE, Rules, options
 from duels.envs.kernels.sealed import mixed, sealed
 from duels.games.number_clash import NumberClash
 from duels.solve import number_clash, solve, tables
@@ -102,7 +102,9 @@ def combinations(game: NumberClash) -> int:
     return comb(2 * game.numbers, game.numbers) * game.points**2
 
 
-def mixed_chooser(game: NumberClash, opponent: str) -> Chooser | None:
+def chooser(game: NumberClash, opponent: str) -> Chooser | None:
+    if opponent == "greedy":
+        return GREEDY
     if combinations(game) > LARGEST:
         return None
     share = share_of(opponent)
