@@ -89,6 +89,27 @@ def pettingzoo(env: Any) -> Play:
     return play
 
 
+def gymnasium(slug: str) -> Play:
+    """The environment of one agent against the random opponent; only the agent's steps count."""
+    randomness = Random(1)
+    env = importlib.import_module("duels.envs.gymnasium").DuelEnv(slug, "random")
+    _, info = env.reset(seed=1)
+
+    def play(seconds: float) -> int:
+        nonlocal info
+        steps, more = 0, until(seconds)
+        while more():
+            actions = info["action_mask"].nonzero()[0]
+            action = actions[int(randomness.random() * len(actions))]
+            _, _, terminated, truncated, info = env.step(action)
+            steps += 1
+            if terminated or truncated:
+                _, info = env.reset()
+        return steps
+
+    return play
+
+
 def stock(env: Any) -> Any:
     """PettingZoo's usual wrappers, as its classic games have them."""
     wrappers = importlib.import_module("pettingzoo.utils.wrappers")
@@ -196,6 +217,9 @@ def plays() -> dict[tuple[str, str], Play]:
         for row, (env, raw, another) in rows.items():
             found[row, "env"], found[row, "raw"] = pettingzoo(env), pettingzoo(raw)
             found[row, "stock"] = pettingzoo(stock(another))
+    if installed("gymnasium"):
+        for slug in BUILT_IN:
+            found[slug, "gym"] = gymnasium(slug)
     if installed("pyspiel"):
         importlib.import_module("duels.envs.openspiel")
         importlib.import_module("open_spiel.python.games")
@@ -226,7 +250,7 @@ def classic(module: str) -> Any:
             return None
 
 
-COLUMNS = ("pure", "env", "raw", "stock", "spiel", "batch")
+COLUMNS = ("pure", "env", "raw", "stock", "gym", "spiel", "batch")
 
 
 def main() -> None:

@@ -26,6 +26,7 @@ COMMANDS = {
     "replay": "duels.cli.replay:replay",
     "value": "duels.cli.value:value",
     "exploit": "duels.cli.exploit:exploit",
+    "positions": "duels.cli.positions:positions_command",
     "analyse": "duels.cli.report:analyse",
     "explain": "duels.cli.explain:explain",
     "solve": "duels.cli.solving:solve_command",
@@ -198,6 +199,16 @@ def _parser(first: str) -> argparse.ArgumentParser:
         help="hidden hands: learn a responder anew for so long for each seat",
     )  # fmt: skip
     json(exploit)
+
+    positions = command("positions", "positions with exact values, to learn from", game=True)
+    options(positions)
+    positions.add_argument("--n", type=_count, default=1000, metavar="N", help="usually 1000")
+    positions.add_argument("--format", choices=("jsonl", "npz", "parquet"), default="jsonl")
+    positions.add_argument("--seed", type=_seed, default=1, metavar="N", help="usually 1")
+    positions.add_argument(
+        "--split", choices=("train", "test"), help="one of them, which share no position"
+    )
+    positions.add_argument("--out", metavar="FILE", help="to write; - for the output (jsonl)")
 
     analyse = command("analyse", "grade every move of a recorded match", file=REQUIRED)
     analyse.add_argument("--html", metavar="FILE", help="write a page instead")

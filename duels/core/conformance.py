@@ -56,6 +56,10 @@ def check(game: AnyGame, matches: int = 20, seed: int = 0) -> Report:
         for event_number in range(len(match.events)):
             check_state(game, match.state_before(event_number))
             states += 1
+        choices = sum(isinstance(event, Pick) for event in match.events)
+        most = game.longest()
+        assert most is None or choices <= most, "a game is longer than the longest"
+        check_recall(match)
         check_texts(match)
         check_replay(match)
         check_wire(match, randomness)
@@ -116,6 +120,21 @@ def check_state(game: AnyGame, state: tuple[object, ...]) -> None:
         numbers = game.encode(game.observe(state, player), player)
         assert len(numbers) == len(game.features()), "a number for each feature"
         assert all(isinstance(number, int) and number >= 0 for number in numbers)
+        if most := game.bounds():
+            pairs = zip(numbers, most, strict=True)
+            assert all(number <= bound for number, bound in pairs), "a number is out of bounds"
+
+
+def check_recall(match: Match) -> None:
+    """What players recall, of what they saw, is within its bounds from beginning to end."""
+    most = tuple(match.game.recalled().values())
+    for player in (0, 1) if most else ():
+        history = match.view(player).history
+        for length in range(len(history) + 1):
+            numbers = match.game.recall(history[:length], player)
+            assert len(numbers) == len(most), "a number for each thing recalled"
+            pairs = zip(numbers, most, strict=True)
+            assert all(0 <= number <= bound for number, bound in pairs), "recalled out of bounds"
 
 
 def check_texts(match: Match) -> None:

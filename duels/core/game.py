@@ -214,6 +214,25 @@ class Game(Generic[S, O]):
         """What a player sees, as whole numbers from 0 up, the player's own side first."""
         raise NotImplementedError
 
+    def bounds(self) -> tuple[int, ...]:
+        """The most that each number of `encode` can be, in any seat; empty if that is not said."""
+        return ()
+
+    def recalled(self) -> dict[str, int]:
+        """The names of the numbers that `recall` gives and the most each can be.
+
+        Empty if observations hold all that matters of the past.
+        """
+        return {}
+
+    def recall(self, history: History, player: int) -> tuple[int, ...]:
+        """What a player knows of the past that an observation does not hold, from 0 up."""
+        return ()
+
+    def longest(self) -> int | None:
+        """The most choices a game can have, a sealed pair counting once; None without an end."""
+        return None
+
     # What is shown, from what a viewer may see and never from the state. `history` is what that
     # viewer has seen happen so far, for whatever an observation does not hold: the last roll, the
     # order in which numbers were used.

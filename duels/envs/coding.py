@@ -38,11 +38,10 @@ from duels.core.game import (
 from duels.core.show import listed
 from duels.envs.extras import Array, need
 from duels.envs.sampler import Sampler
+from duels.envs.settings import NUMBER
 
 np: Any = need("numpy", extra="rl")
 
-NUMBER = np.int16  # of every feature; the largest rule option is 999
-TOP = int(np.iinfo(NUMBER).max)
 KEPT = 20_000  # turns, sets of options and odds remembered
 WIDE = 1500  # positions at one depth beyond which hardly any comes up twice
 MOST = 30_000  # positions remembered: some tens of megabytes at the most

@@ -33,7 +33,6 @@ from duels.core.show import player_name
 from duels.envs.coding import Coding, Key, Node
 from duels.envs.extras import Array
 
-ILLEGAL = ("forfeit", "raise")  # what an action that the mask forbids may do
 REWARDS = {0: (1.0, -1.0), 1: (-1.0, 1.0), None: (0.0, 0.0)}  # by the winner
 
 

@@ -18,24 +18,27 @@ from random import Random
 from typing import Any
 
 from duels.core.chance import stream
-from duels.core.errors import DuelsError, IllegalMove, OptionError, UnknownName, quote
+from duels.core.errors import DuelsError, IllegalMove, UnknownName, quote
 from duels.core.game import AnyGame, Move
 from duels.core.match import TURN_LIMIT
 from duels.core.player import Player, answer
 from duels.core.show import listed
-from duels.envs.coding import NUMBER, TOP, coding
-from duels.envs.episode import ILLEGAL, Episode
+from duels.envs.coding import coding, np
+from duels.envs.episode import Episode
 from duels.envs.extras import Array, need, whole
 from duels.envs.naming import env_id
 from duels.envs.render import MODES, Screen
-from duels.games import catalogue, load
+from duels.envs.settings import ILLEGAL, SEATS, Scale, one_of, rules_of
+from duels.games import catalogue
 from duels.players import BUILT_IN as PLAYERS
 from duels.players import full_name, make, needs_solution
 from duels.solve import solve
 
 gymnasium: Any = need("gymnasium", extra="rl")
 
-SEATS = (0, 1, "random")
+SETTINGS = (
+    "game", "opponent", "seat", "turn_limit", "illegal", "normalize", "memory", "render_mode",
+)  # fmt: skip
 MOST_SKIPPED = 100
 
 
@@ -53,25 +56,23 @@ class DuelEnv(gymnasium.Env):  # type: ignore[misc]
         render_mode: str | None = None,
         turn_limit: int = TURN_LIMIT,
         illegal: str = "forfeit",
+        normalize: bool = False,
+        memory: bool = False,
         **options: object,
     ) -> None:
-        if seat not in SEATS:
-            raise OptionError(f"seat takes 0, 1 or 'random'; got {quote(seat)}")
-        if illegal not in ILLEGAL:
-            raise OptionError(f"illegal takes {' or '.join(ILLEGAL)}; got {quote(illegal)}")
-        if render_mode not in (None, *MODES):
-            raise OptionError(f"render_mode takes {' or '.join(MODES)}; got {quote(render_mode)}")
-        self.coding = coding(load(game, **options) if isinstance(game, str) else game)
+        self.coding = coding(rules_of(game, SETTINGS, options))
         self.game = self.coding.game
         self.opponent = opponent if hasattr(opponent, "choose") else self._named(opponent)
-        self.seat = seat
-        self.render_mode = render_mode
+        self.seat = one_of("seat", seat, SEATS)
+        self.render_mode = one_of("render_mode", render_mode, (None, *MODES))
         self.turn_limit = whole("turn_limit", turn_limit, low=1)
-        self.illegal = illegal
+        self.illegal = one_of("illegal", illegal, ILLEGAL)
+        self.memory = memory
+        self.scale = Scale(self.game, normalize, memory)
         self.action_space = gymnasium.spaces.Discrete(len(self.coding.moves))
-        features = (len(self.coding.features),)
-        self.observation_space = gymnasium.spaces.Box(0, TOP, features, NUMBER)
+        self.observation_space = self.scale.space(gymnasium.spaces)
         self.player = 0  # the seat of this episode
+        self._begun = 0  # games since the last seed
         self.episode: Episode | None = None
         self._other: Player
         self._screen = Screen()
@@ -84,7 +85,7 @@ class DuelEnv(gymnasium.Env):  # type: ignore[misc]
 
     def feature_names(self) -> tuple[str, ...]:
         """The names of an observation's numbers, in order."""
-        return self.coding.features
+        return (*self.coding.features, *(self.game.recalled() if self.memory else ()))
 
     def action_masks(self) -> Array:
         """Which actions are legal, as sb3-contrib's MaskablePPO asks for them."""
@@ -97,11 +98,13 @@ class DuelEnv(gymnasium.Env):  # type: ignore[misc]
     ) -> tuple[Array, dict[str, Any]]:
         """With a seed, the episode is the match with that seed; those after follow from it.
 
-        A game that ends before the agent has a choice is no episode: `skipped` in the info lists
-        what such games brought, for whoever counts wins, and the next game is begun.
+        A game that ends before the agent has a choice is no episode: the next one is begun, and
+        the info says how many were `skipped` and what they brought, for whoever counts wins.
         """
         super().reset(seed=seed)
         skipped: list[float] = []
+        if seed is not None:
+            self._begun = 0
         self._begin(int(self.np_random.integers(2**63)) if seed is None else int(seed))
         while self._playing().result is not None:
             skipped.append(self._playing().rewards[self.player])
@@ -110,7 +113,8 @@ class DuelEnv(gymnasium.Env):  # type: ignore[misc]
             self._begin(int(self.np_random.integers(2**63)))
         if self.render_mode == "human":
             self.render()
-        return self._observation(), self._info() | {"skipped": skipped}
+        told = {"skipped": len(skipped), "skipped_return": float(sum(skipped))}
+        return self._observation(), self._info() | told
 
     def step(self, action: int) -> tuple[Array, float, bool, bool, dict[str, Any]]:
         episode = self._playing()
@@ -155,8 +159,9 @@ class DuelEnv(gymnasium.Env):  # type: ignore[misc]
         return self.episode
 
     def _begin(self, seed: int) -> None:
-        drawn = Random(f"{seed} seat").randrange(2)
-        self.player = drawn if self.seat == "random" else int(self.seat)
+        drawn = {"random": Random(f"{seed} seat").randrange(2), "alternate": self._begun % 2}
+        self.player = drawn[self.seat] if isinstance(self.seat, str) else int(self.seat)
+        self._begun += 1
         other = self.opponent
         own = stream(seed, 1 - self.player)
         self._other = make(other, own) if isinstance(other, str) else other
@@ -169,10 +174,20 @@ class DuelEnv(gymnasium.Env):  # type: ignore[misc]
         episode, other = self._playing(), 1 - self.player
         while other in episode.deciders:
             move = answer(self._other, episode.view(other))
-            episode.pick(other, self.coding.index[move])
+            action = self.coding.index.get(move)
+            if action is None:
+                raise IllegalMove(
+                    f"the opponent chose {quote(move)}, which is no move of {self.game.slug}"
+                )
+            episode.pick(other, action)
 
     def _observation(self) -> Array:
-        return self._playing().node.observation(self.player)
+        episode = self._playing()
+        found = episode.node.observation(self.player)
+        if self.memory:
+            recalled = self.game.recall(episode.view(self.player).history, self.player)
+            found = np.concatenate([found, np.array(recalled, found.dtype)])
+        return self.scale.of(found)
 
     def _info(self) -> dict[str, Any]:
         episode = self._playing()
@@ -182,7 +197,8 @@ class DuelEnv(gymnasium.Env):  # type: ignore[misc]
         }
         if episode.result is not None:
             info |= {"by": episode.result.by, "reason": episode.result.reason}
-            info["illegal"] = episode.result.by == "forfeit"
+            forfeit = episode.result.by == "forfeit"
+            info["illegal"] = forfeit and episode.result.winner != self.player
         return info
 
 
@@ -193,7 +209,7 @@ def register() -> None:
             gymnasium.register(
                 env_id(slug),
                 entry_point="duels.envs.gymnasium:DuelEnv",
-                vector_entry_point="duels.envs.vector:DuelVectorEnv",
+                vector_entry_point="duels.envs.vector_env:DuelVectorEnv",
                 kwargs={"game": slug},
             )
 

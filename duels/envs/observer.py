@@ -29,11 +29,11 @@ class Observer:
                 "an observation is one player's or everyone's, not all players' at once"
             )
         self.slots = slots if self.recall else 0
-        pieces: dict[str, tuple[int, ...]] = {"player": (2,)}
-        if self.public and self.private == SINGLE:
+        pieces: dict[str, tuple[int, ...]] = {"player": (2,)} if self.private == SINGLE else {}
+        if self.public or (self.private == SINGLE and coding.game.private):
             pieces["observation"] = (len(coding.features),)
-            if self.recall:
-                pieces["history"] = (slots, 2)
+        if self.public and self.recall:
+            pieces["history"] = (slots, 2)
         sizes = {name: int(np.prod(shape)) for name, shape in pieces.items()}
         self.tensor = np.zeros(sum(sizes.values()), np.float32)
         self.dict = {}
@@ -47,16 +47,27 @@ class Observer:
         self.tensor.fill(0)
         # At the root, OpenSpiel asks for the shape with a player that is none.
         seat = max(0, player)
-        self.dict["player"][seat] = 1
+        if "player" in self.dict:
+            self.dict["player"][seat] = 1
         position: Position = state.position
         if "observation" in self.dict:
-            self.dict["observation"][:] = position.node.observation(seat)
+            self.dict["observation"][:] = self._numbers(position, seat)
         if "history" in self.dict:
-            self._write_history(position, seat)
+            self._write_history(position, seat if self.private == SINGLE else None)
 
-    def _write_history(self, position: Position, player: int) -> None:
+    def _numbers(self, position: Position, seat: int) -> Any:
+        """What the player sees, what all see as Player 1 would number it, or what all do not."""
+        if self.public and self.private == SINGLE:
+            return position.node.observation(seat)
+        game, now = self.coding.game, position.node.state
+        if self.public:
+            return game.encode(game.observe(now, None), 0)
+        open_to_all = game.encode(game.observe(now, None), seat)
+        return position.node.observation(seat) - np.array(open_to_all)
+
+    def _write_history(self, position: Position, player: int | None) -> None:
         numbers = [
-            (_who(who, player), self._what(who, what))
+            (_who(who, player or 0), self._what(who, what))
             for step in position.path()
             for who, what in told_as(step.redact(player))
         ]

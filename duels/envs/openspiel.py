@@ -92,9 +92,10 @@ class SpielGame(pyspiel.Game):  # type: ignore[misc]
         rules = load(self.slug, **options)
         found = kind(rules)
         limit = whole(LIMIT, parameters.get(LIMIT, TURN_LIMIT), low=1)
+        longest = min(limit, rules.longest() or limit)
         self.coding: Coding = coding(rules)
-        self.chance_most = found.dealt + found.between * limit
-        self.slots = limit * (2 if found.sealed else 1) + self.chance_most
+        self.chance_most = found.dealt + found.between * longest
+        self.slots = longest * (2 if found.sealed else 1) + self.chance_most
         self.root = begin(self.coding, limit)
         info = pyspiel.GameInfo(
             num_distinct_actions=len(self.coding.moves),
@@ -103,7 +104,7 @@ class SpielGame(pyspiel.Game):  # type: ignore[misc]
             min_utility=-1.0,
             max_utility=1.0,
             utility_sum=0.0,
-            max_game_length=limit,
+            max_game_length=longest,
         )
         super().__init__(game_type(rules, found), info, parameters)
 

@@ -20,23 +20,24 @@ from random import Random
 from typing import Any
 
 from duels.core.chance import new_seed
-from duels.core.errors import DuelsError, IllegalMove, OptionError, quote
+from duels.core.errors import DuelsError, IllegalMove
 from duels.core.game import AnyGame, Move
 from duels.core.match import TURN_LIMIT
 from duels.core.show import listed
-from duels.envs.coding import NUMBER, TOP, coding, np
-from duels.envs.episode import ILLEGAL, Episode
+from duels.envs.coding import coding, np
+from duels.envs.episode import Episode
 from duels.envs.extras import need, whole
 from duels.envs.naming import env_id, loaded
 from duels.envs.position import always_sealed
 from duels.envs.render import MODES, Screen
-from duels.games import load
+from duels.envs.settings import ILLEGAL, Scale, one_of, rules_of
 
 pettingzoo: Any = need("pettingzoo", extra="rl")
 spaces: Any = need("gymnasium.spaces", extra="rl")
 wrappers: Any = need("pettingzoo.utils.wrappers", extra="rl")
 
 AGENTS = ("player_1", "player_2")
+SETTINGS = ("game", "render_mode", "turn_limit", "illegal")
 SEAT = {agent: seat for seat, agent in enumerate(AGENTS)}
 
 
@@ -55,15 +56,11 @@ class _Duel:
         **options: object,
     ) -> None:
         super().__init__()
-        if render_mode not in (None, *MODES):
-            raise OptionError(f"render_mode takes {' or '.join(MODES)}; got {quote(render_mode)}")
-        if illegal not in ILLEGAL:
-            raise OptionError(f"illegal takes {' or '.join(ILLEGAL)}; got {quote(illegal)}")
-        self.coding = coding(load(game, **options) if isinstance(game, str) else game)
+        self.coding = coding(rules_of(game, SETTINGS, options))
         self.game = self.coding.game
-        self.render_mode = render_mode
+        self.render_mode = one_of("render_mode", render_mode, (None, *MODES))
         self.turn_limit = whole("turn_limit", turn_limit, low=1)
-        self.illegal = illegal
+        self.illegal = one_of("illegal", illegal, ILLEGAL)
         self.possible_agents = list(AGENTS)
         self.metadata = {
             "name": f"duels_{self.game.slug.replace('-', '_')}_v0",
@@ -71,11 +68,11 @@ class _Duel:
             "render_fps": 1,
             "is_parallelizable": False,
         }
-        moves, features = (len(self.coding.moves),), (len(self.coding.features),)
+        moves, scale = (len(self.coding.moves),), Scale(self.game)
         self.action_spaces = {agent: spaces.Discrete(moves[0]) for agent in AGENTS}
         self.observation_spaces = {
             agent: spaces.Dict(
-                observation=spaces.Box(0, TOP, features, NUMBER),
+                observation=scale.space(spaces),
                 action_mask=spaces.Box(0, 1, moves, np.int8),
             )
             for agent in AGENTS
@@ -273,13 +270,12 @@ def env(game: str | AnyGame, **settings: Any) -> Any:
 
 
 def register() -> None:
-    """Let `pettingzoo.make("aec", "duels/...-v0")` find every game of the catalogue, and "parallel"
-    those in which choices are sealed.
+    """Let `pettingzoo.make` find every game of the catalogue, as "aec" and as "parallel".
+
+    Whether choices are sealed may depend on the options, so that only `parallel_env` can say it.
     """
-    for slug, game in loaded():
-        places = {"aec": "duels.envs.pettingzoo:env"}
-        if always_sealed(game):
-            places["parallel"] = "duels.envs.pettingzoo:parallel_env"
+    places = {"aec": "duels.envs.pettingzoo:env", "parallel": "duels.envs.pettingzoo:parallel_env"}
+    for slug, _ in loaded():
         for api, place in places.items():
             if env_id(slug) not in getattr(pettingzoo, f"{api}_registry"):
                 pettingzoo.register(api, env_id(slug), entry_point=place, kwargs={"game": slug})

@@ -12,39 +12,29 @@ docs/envs/vector.md says how the arrays are laid out, what is masked and when ga
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import Callable
+from importlib import import_module
 from typing import Any
 
-from duels.core.errors import MissingExtra, OptionError, quote
+from duels.core.errors import OptionError, quote
 from duels.core.game import AnyGame
 from duels.core.match import TURN_LIMIT
 from duels.envs.extras import Array
-from duels.envs.finals import Finals
 from duels.envs.kernels import Chooser, NoKernel, np
 from duels.envs.kernels.batch import Batch, Step
 from duels.envs.kernels.drive import BY_FORFEIT, BY_LIMIT, BY_RULES, RUNNING, misplaced
 from duels.envs.kernels.oppose import MOST_DEALS
 from duels.envs.opponents import Mixes, chooser, known
-from duels.games import load
 
 __all__ = [
     "BY_FORFEIT", "BY_LIMIT", "BY_RULES", "RUNNING",
-    "Batch", "DuelVectorEnv", "NoKernel", "Policy", "Step", "Versus",
+    "Batch", "NoKernel", "Policy", "Step", "Versus",
 ]  # fmt: skip
 
 # From the observations and masks of the games in which it must choose to an action for each.
 Policy = Callable[[Array, Array], Array]
 
 SEATS = (0, 1, "alternate")
-TOP = 2**15 - 1  # of an observation's numbers
-
-gymnasium: Any
-try:
-    gymnasium = importlib.import_module("gymnasium")
-    importlib.import_module("gymnasium.vector")
-except ImportError:
-    gymnasium = None
 
 
 class Versus:
@@ -59,19 +49,18 @@ class Versus:
         opponent: str | Policy = "random",
         seat: int | str = 0,
         turn_limit: int = TURN_LIMIT,
+        memory: bool = False,
     ) -> None:
         if seat not in SEATS or isinstance(seat, float):
             raise OptionError(f"seat takes 0, 1 or 'alternate'; got {quote(seat)}")
-        self.batch = Batch(game, size, seed, turn_limit=turn_limit)
+        self.batch = Batch(game, size, seed, turn_limit=turn_limit, memory=memory)
         # An opponent with a chooser plays inside the kernel; any other is asked.
         self.opponent = opponent if callable(opponent) else known(self.batch.game, opponent)
         self._find_opponent()
         self._rows = np.arange(size)
         self.seats = self._rows % 2 if seat == "alternate" else np.full(size, seat)
         self.ending = np.zeros(size, np.int8)  # how games ended in the last step
-        # Games since `reset` that the opponent ended before the agent had any choice. They were
-        # dealt again and no step told of them.
-        self.skipped = np.zeros(size, np.int64)
+        self.skips = np.zeros((size, 2), np.int64)  # `skipped` and `skipped_return`
         moves, features = len(self.batch.moves), len(self.batch.features)
         self._mask = np.zeros((size, 1, moves), np.bool_)
         self._observation = np.zeros((size, 1, features), np.int16)
@@ -95,6 +84,17 @@ class Versus:
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__ |= state
         self._find_opponent()
+
+    @property
+    def skipped(self) -> Array:
+        """Games since `reset` that ended before the agent had any choice: they were dealt again
+        and no step told of them."""
+        return self.skips[:, 0]
+
+    @property
+    def skipped_return(self) -> Array:
+        """The sum of what these games brought the agent: a forfeit of the opponent is a win."""
+        return self.skips[:, 1]
 
     @property
     def observation(self) -> Array:
@@ -131,9 +131,9 @@ class Versus:
     def reset(self, seed: int | None = None, where: Any = None) -> None:
         """Begin games anew, all or those `where` says: from a seed, or going on along the present
         random numbers."""
-        self.skipped[self.batch.rows(where)] = 0
+        self.skips[self.batch.rows(where)] = 0
         if self._chooser is not None:
-            _require(self.batch.begin_against(self._chooser, self.seats, self.skipped, seed, where))
+            _require(self.batch.begin_against(self._chooser, self.seats, self.skips, seed, where))
         else:
             self.batch.reset(seed, where)
             self._let_opponent_play(None)
@@ -145,7 +145,7 @@ class Versus:
         self._final = np.empty_like(self._final)  # new, so that the last one may be kept
         if self._chooser is not None:
             rewards, fair = self.batch.step_against(
-                self._chooser, taken, self.seats, self.skipped, self._final, where
+                self._chooser, taken, self.seats, self.skips, self._final, where
             )
             self.ending = self.batch.ending
             _require(fair)
@@ -214,16 +214,17 @@ class Versus:
             theirs[waiting] = self._answers(np.flatnonzero(waiting))
             more = self.batch.step(theirs, where=waiting)
             over = self.batch.ending != RUNNING
-            if step is None:
-                self.skipped += over
-            else:
+            skipped = over
+            if step is not None:
                 ended = over & (self.ending == RUNNING)
-                self.skipped += over & ~ended
+                skipped = over & ~ended
                 for kept, new in zip(step, more, strict=True):
                     kept[ended] = new[ended]
                 self.ending[ended] = self.batch.ending[ended]
                 final = self.batch.final_observation[self._rows, self.seats]
                 self._final[ended, 0] = final[ended]
+            self.skips[skipped, 0] += 1
+            self.skips[skipped, 1] += more.rewards[self._rows, self.seats][skipped].astype(int)
         _require(False)
 
 
@@ -232,85 +233,8 @@ def _require(fair: bool) -> None:
         raise RuntimeError("the opponent ends every game before the agent has a choice")
 
 
-def _base() -> Any:
-    return object if gymnasium is None else gymnasium.vector.VectorEnv
-
-
-class DuelVectorEnv(_base()):  # type: ignore[misc]
-    """`Versus` as Gymnasium has it: one agent, autoreset in the same step, masks in `info`."""
-
-    metadata: dict[str, Any] = {"render_modes": []}
-
-    def __init__(
-        self,
-        game: str | AnyGame,
-        num_envs: int = 1,
-        opponent: str | Policy = "greedy",
-        seat: int | str = 0,
-        *,
-        turn_limit: int = TURN_LIMIT,
-        render_mode: str | None = None,
-        **options: object,
-    ) -> None:
-        if gymnasium is None:
-            raise MissingExtra("gymnasium is not installed: pip install 'duels[rl]'")
-        if render_mode is not None:
-            raise OptionError(f"thousands of games are not rendered; got {quote(render_mode)}")
-        rules = load(game, **options) if isinstance(game, str) else game
-        self.games = Versus(rules, num_envs, opponent=opponent, seat=seat, turn_limit=turn_limit)
-        self.num_envs = num_envs
-        self.metadata = {
-            **type(self).metadata,
-            "autoreset_mode": gymnasium.vector.AutoresetMode.SAME_STEP,
-        }
-        batch_space = gymnasium.vector.utils.batch_space
-        features, moves = len(self.games.batch.features), len(self.games.batch.moves)
-        self.single_observation_space = gymnasium.spaces.Box(0, TOP, (features,), np.int16)
-        self.single_action_space = gymnasium.spaces.Discrete(moves)
-        self.observation_space = batch_space(self.single_observation_space, num_envs)
-        self.action_space = batch_space(self.single_action_space, num_envs)
-
-    def move_name(self, action: int) -> str:
-        """The move that an action stands for."""
-        return self.games.batch.moves[action]
-
-    def feature_names(self) -> tuple[str, ...]:
-        """The names of an observation's numbers, in order."""
-        return self.games.batch.features
-
-    def action_masks(self) -> Array:
-        """Which actions are legal, one row for each game."""
-        return self.games.mask.copy()
-
-    def reset(
-        self, *, seed: int | None = None, options: dict[str, Any] | None = None
-    ) -> tuple[Array, dict[str, Any]]:
-        """Begin all games anew. With a seed, game i is the same whatever `num_envs` is."""
-        if options and "reset_mask" in options:
-            raise ValueError("games begin anew by themselves; reset_mask is not supported")
-        super().reset(seed=seed)
-        self.games.reset(seed)
-        return self._shown()
-
-    def step(self, actions: Any) -> tuple[Array, Array, Array, Array, dict[str, Any]]:
-        rewards, terminated, truncated = self.games.step(actions)
-        observation, info = self._shown()
-        ended = terminated | truncated
-        rows = np.flatnonzero(ended)
-        if len(rows):
-            final = Finals(self.games.final_observation, rows)
-            illegal = (self.games.ending == BY_FORFEIT) & (rewards <= 0)
-            info |= {
-                "final_obs": final, "_final_obs": ended,
-                "final_info": {"illegal": illegal, "_illegal": ended}, "_final_info": ended,
-            }  # fmt: skip
-        return observation, rewards.astype(np.float64), terminated, truncated, info
-
-    def _shown(self) -> tuple[Array, dict[str, Any]]:
-        """New arrays of what the agent sees and may choose, as `reset` and `step` give them."""
-        observation, mask = self.games.new_views()
-        everywhere = np.ones(self.num_envs, np.bool_)
-        return observation, {
-            "action_mask": mask, "_action_mask": everywhere,
-            "seat": self.games.seats.copy(), "_seat": everywhere,
-        }  # fmt: skip
+def __getattr__(name: str) -> Any:
+    """`DuelVectorEnv` is made of what stands above and so has a file of its own."""
+    if name == "DuelVectorEnv":
+        return import_module("duels.envs.vector_env").DuelVectorEnv
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

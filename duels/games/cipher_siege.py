@@ -37,6 +37,7 @@ from duels.core.show import (
     whose,
 )
 
+SIDES = ("other", "own")  # whose hand or action is recalled
 TAKEN = {"random": "at random from the opponent's hand", "chosen": "that the opponent chooses"}
 # For the text of the rules: the first that a variant has of each kind, sequences and others.
 EXAMPLES = ((2, 3, 4), (1, 2, 3), (1, 2), (2, 3, 5), (4, 4, 4), (2, 3, 3), (1, 1))
@@ -301,6 +302,53 @@ class CipherSiege(Game[State, Seen]):
             *counts(hand, self.values), sizes[1 - player], deck, *counts(discard, self.values),
             int(mover == player), offered, int(phase == "swap"),
         )  # fmt: skip
+
+    def bounds(self) -> tuple[int, ...]:
+        ci, cards, n = max(self.integrity), self.values * self.copies, self.values
+        held = min(self.limit + 1, cards)
+        own, out = (min(self.copies, held),) * n, (self.copies,) * n
+        return (ci, ci, *own, held, cards, *out, 1, n, 1)
+
+    def recalled(self) -> dict[str, int]:
+        held, values = min(self.copies, self.limit + 1), range(1, self.values + 1)
+        most = sum(sorted(self.start().deck, reverse=True)[: self.limit + 1])
+        known = {f"{side} {card}s known": held for side in SIDES for card in values}
+        last = {f"{side} last {what}": most for side in SIDES for what in ("attack", "defence")}
+        return known | last | {f"{side} swapped last": 1 for side in SIDES}
+
+    def recall(self, history: History, player: int) -> tuple[int, ...]:
+        """Cards that went into a hand in a swap and are still there, and the last actions."""
+        known = ([0] * self.values, [0] * self.values)  # of each player, by card
+        last = [(0, 0, 0), (0, 0, 0)]  # an attack's sum, a defence's, whether it was a swap
+
+        def gone(holder: int, cards: Cards) -> None:
+            for card in cards:
+                known[holder][card - 1] = max(0, known[holder][card - 1] - 1)
+
+        swap: tuple[int, str] | None = None  # who gives what in the swap under way
+        for event in history:
+            if isinstance(event, Pick):
+                ((mover, move),) = event.moves
+            elif swap is None:
+                continue  # a deal or a draw
+            else:
+                mover, move = swap[0], event.outcome
+            word, _, rest = move.partition(" ")
+            if word == "swap":
+                swap, last[mover] = (mover, rest), (0, 0, 1)
+            elif swap is not None:  # "3", or "3 for 2" to who could not see what was offered
+                giver, given, taken = swap[0], int(rest.removeprefix("for ") or swap[1]), int(word)
+                gone(giver, (given,))
+                gone(1 - giver, (taken,))
+                known[giver][taken - 1] += 1
+                known[1 - giver][given - 1] += 1
+                swap = None
+            else:
+                cards = cards_of(move)
+                gone(mover, cards)
+                last[mover] = (sum(cards), 0, 0) if word == "attack" else (0, sum(cards), 0)
+        own, other = last[player], last[1 - player]
+        return (*known[1 - player], *known[player], *other[:2], *own[:2], other[2], own[2])
 
     # Display
 

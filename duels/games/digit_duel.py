@@ -179,6 +179,12 @@ class DigitDuel(Game[State, State]):
         life = (max(0, seen.life[player]), max(0, seen.life[1 - player]))
         return (*held, *life, int(seen.attacker == player), seen.attack or 0)
 
+    def bounds(self) -> tuple[int, ...]:
+        return (*(1,) * 2 * self.digits, max(self.life), max(self.life), 1, self.digits)
+
+    def longest(self) -> int:
+        return self.digits if self.hidden else 2 * self.digits
+
     # Display
 
     def status(self, seen: State, viewer: int | None, history: History = ()) -> Lines:

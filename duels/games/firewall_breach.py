@@ -142,6 +142,9 @@ class FirewallBreach(Game[State, State]):
     def encode(self, seen: State, player: int) -> tuple[int, ...]:
         return (seen.strength[player], seen.strength[1 - player], int(seen.mover == player))
 
+    def bounds(self) -> tuple[int, ...]:
+        return (max(self.strength), max(self.strength), 1)
+
     # Display
 
     def opening(self, seen: State, viewer: int | None = None) -> Lines:

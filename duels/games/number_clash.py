@@ -146,6 +146,12 @@ class NumberClash(Game[State, State]):
         round_now = self.numbers - len(seen.numbers[0]) + 1
         return (*held, seen.scores[player], seen.scores[1 - player], round_now)
 
+    def bounds(self) -> tuple[int, ...]:
+        return (*(1,) * 2 * self.numbers, self.points, self.points, self.numbers + 1)
+
+    def longest(self) -> int:
+        return self.numbers
+
     # Display
 
     def status(self, seen: State, viewer: int | None, history: History = ()) -> Lines:

@@ -160,6 +160,9 @@ class NumberWars(Game[State, State]):
         used = [int(n in side) for side in sides for n in range(1, self.numbers + 1)]
         return (*lp, *used, int(seen.mover == player))
 
+    def bounds(self) -> tuple[int, ...]:
+        return (max(self.lp), max(self.lp), *(1,) * 2 * self.numbers, 1)
+
     # Display
 
     def opening(self, seen: State, viewer: int | None = None) -> Lines:

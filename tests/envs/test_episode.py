@@ -80,11 +80,33 @@ def test_a_masked_action_loses_the_game() -> None:
     episode = episodes.Episode(coding.coding(load("number-clash")), seed=1)
     for action in (0, 1):
         episode.pick(0, 9)
+        assert episode.result is None  # a sealed pick is looked at with the other
         episode.pick(1, action)
     assert episode.result.by == "forfeit"
+    assert episode.result.reason == "Player 1 forfeits: 10 is not an option."
     assert episode.rewards == (-1.0, 1.0)
     assert not episode.mask(0).any()
     assert not episode.mask(1).any()
+
+
+def test_two_masked_sealed_picks_are_a_draw_in_either_order() -> None:
+    for order in ((0, 1), (1, 0)):
+        episode = episodes.Episode(coding.coding(load("number-clash")), seed=1)
+        episode.pick_both(4, 4)
+        for player in order:
+            episode.pick(player, 4)
+        assert (episode.result.winner, episode.result.by) == (None, "forfeit")
+
+
+def test_a_refused_sealed_pick_leaves_both_awaited() -> None:
+    for wrong in ((4, 5), (5, 4), (4, 4)):
+        episode = episodes.Episode(coding.coding(load("number-clash")), 1, illegal="raise")
+        episode.pick_both(4, 4)
+        with pytest.raises(IllegalMove, match="5 is not an option now"):
+            episode.pick_both(*wrong)
+        assert episode.deciders == (0, 1)
+        episode.pick_both(5, 6)
+        assert episode.state.scores == (1, 0)
 
 
 @pytest.mark.parametrize("action", [-1, 10, None])

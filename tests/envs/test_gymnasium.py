@@ -94,11 +94,43 @@ def test_games_without_a_choice_are_skipped_and_counted() -> None:
     for seed in range(60):
         _, info = env.reset(seed=seed)
         assert info["action_mask"].any()
-        skipped += info["skipped"]
-    assert skipped
-    assert set(skipped) == {-1.0}  # the opponent's very first attack won
+        skipped.append((info["skipped"], info["skipped_return"]))
+    assert any(games for games, _ in skipped)
+    assert all(brought == -games for games, brought in skipped)  # the very first attack won
     with pytest.raises(DuelsError, match="never has a choice"):
         gym.DuelEnv("cipher-siege", seat=1, turn_limit=1).reset(seed=1)
+
+
+class Silly:
+    """Plays the same again and again, whether it is an option or not."""
+
+    def __init__(self, move: str) -> None:
+        self.move = move
+
+    def choose(self, view: View) -> str:
+        return self.move
+
+
+def test_a_game_that_the_opponent_forfeits_at_once_is_a_win_that_was_skipped() -> None:
+    env = gym.DuelEnv("cipher-siege", Silly("defend 5"), seat=1)
+    env.reset(seed=1)
+    told = [env.reset()[1] for _ in range(20)]
+    assert sum(info["skipped"] for info in told) > 5
+    assert all(info["skipped_return"] == info["skipped"] for info in told)
+
+
+def test_an_opponent_that_forfeits_is_not_the_agents_illegal_action() -> None:
+    env = gym.DuelEnv("number-clash", Silly("1"), seat=1)
+    env.reset(seed=1)
+    env.step(5)
+    _, reward, terminated, _, info = env.step(6)
+    assert (reward, terminated, info["by"], info["illegal"]) == (1.0, True, "forfeit", False)
+
+
+def test_an_opponent_that_chooses_what_is_no_move_is_named() -> None:
+    env = gym.DuelEnv("number-clash", Silly("eleven"), seat=1)
+    with pytest.raises(IllegalMove, match="the opponent chose 'eleven', which is no move of num"):
+        env.reset(seed=1)
 
 
 def test_a_forbidden_action_forfeits() -> None:
@@ -189,6 +221,51 @@ def test_the_agent_reads_its_own_hand_and_no_other() -> None:
     hands = env.unwrapped.episode.state.hands
     assert "Hand: 3 cards" in text
     assert f"Player 2 Hand: {' '.join(map(str, hands[1]))}\n" in text
+
+
+@pytest.mark.parametrize("game", VARIANTS, ids=name)
+def test_observations_keep_to_the_bounds_of_each_feature(game: AnyGame) -> None:
+    for normalize in (False, True):
+        env = gym.DuelEnv(game, "random", seat="alternate", normalize=normalize, turn_limit=60)
+        observation, info = env.reset(seed=1)
+        for _ in range(200):
+            assert observation in env.observation_space
+            action = env.action_space.sample(info["action_mask"])
+            observation, _, terminated, truncated, info = env.step(action)
+            if terminated or truncated:
+                assert observation in env.observation_space
+                observation, info = env.reset()
+    assert env.observation_space.dtype == np.float32
+    assert game.bounds() == tuple(gym.DuelEnv(game, "random").observation_space.high)
+
+
+def test_memory_adds_what_is_known_from_swaps_and_the_last_actions() -> None:
+    env = gymnasium.make(IDS["cipher-siege"], opponent="random", memory=True)
+    names = env.unwrapped.feature_names()
+    assert len(names) == env.observation_space.shape[0] == 33
+    observation, info = env.reset(seed=2)
+    assert not observation[17:].any()
+    swap = next(a for a in info["action_mask"].nonzero()[0] if "swap" in env.unwrapped.move_name(a))
+    observation, *_ = env.step(swap)
+    told = dict(zip(names, observation.tolist(), strict=True))
+    assert told["own swapped last"] == 1
+    assert sum(told[f"own {card}s known"] for card in range(1, 6)) == 1
+    checker.check_env(gym.DuelEnv("cipher-siege", memory=True, normalize=True))
+    with pytest.raises(OptionError, match="observations of digit-duel hold all"):
+        gym.DuelEnv("digit-duel", memory=True)
+
+
+def test_seats_alternate_from_game_to_game() -> None:
+    env = gym.DuelEnv("firewall-breach", "random", seat="alternate")
+    seats = [env.reset(seed=5)[1]["seat"], *(env.reset()[1]["seat"] for _ in range(3))]
+    assert seats == [0, 1, 0, 1]
+    assert env.reset(seed=5)[1]["seat"] == 0
+
+
+def test_an_argument_that_is_none_is_called_an_argument() -> None:
+    for make_env in (gymnasium.make, gymnasium.make_vec):
+        with pytest.raises(OptionError, match=r"no argument 'seats'; there are game, .*opp"):
+            make_env(IDS["number-wars"], seats=1)
 
 
 def test_settings_that_make_no_sense_are_refused() -> None:

@@ -316,3 +316,53 @@ def test_a_program_that_used_a_game_ends_well() -> None:
     root = Path(__file__).parents[2]
     done = subprocess.run([sys.executable, "-c", script], cwd=root, capture_output=True, text=True)
     assert (done.returncode, done.stderr) == (0, "")
+
+
+@pytest.mark.parametrize(
+    ("name", "most"),
+    [
+        ("python_duels_number_clash", 10),
+        ("python_duels_number_clash(numbers=4,points=2)", 4),
+        ("python_duels_digit_duel", 18),
+        ("python_duels_digit_duel(digits=3,hidden=True)", 3),
+        ("python_duels_digit_duel(turn_limit=5)", 5),
+        ("python_duels_number_wars", 500),
+    ],
+)
+def test_tensors_are_no_wider_than_the_longest_game(name: str, most: int) -> None:
+    game = pyspiel.load_game(name)
+    assert game.max_game_length() == most
+    sealed = game.get_type().dynamics == pyspiel.GameType.Dynamics.SIMULTANEOUS
+    width = len(game.new_initial_state().information_state_tensor(0))
+    seen = len(game.new_initial_state().observation_tensor(0))
+    assert width == seen + 2 * most * (2 if sealed else 1)
+
+
+def test_the_public_observer_tells_what_all_may_see_and_the_private_one_the_rest() -> None:
+    game = pyspiel.load_game("python_duels_cipher_siege")
+    state = game.new_initial_state()
+    for outcome in (3, 1, 4, 0, 2, 2, 3):
+        state.apply_action(state.chance_outcomes()[outcome % len(state.chance_outcomes())][0])
+
+    def tensor(public: bool, single: bool, player: int) -> list[float]:
+        private = pyspiel.PrivateInfoType.SINGLE_PLAYER if single else pyspiel.PrivateInfoType.NONE
+        kind = pyspiel.IIGObservationType(
+            perfect_recall=False, public_info=public, private_info=private
+        )
+        observer = game.make_py_observer(kind)
+        observer.set_from(state, player)
+        return [float(number) for number in observer.tensor]
+
+    features = game.coding.features
+    public = dict(zip(features, tensor(True, False, 0), strict=True))
+    assert (public["own CI"], public["other hand"], public["deck"]) == (15, 3, 13)
+    assert not any(public[f"own {card}s"] for card in range(1, 6))
+    assert tensor(True, False, 1) == tensor(True, False, 0)
+    for player in (0, 1):
+        whole = dict(zip(features, tensor(True, True, player)[2:], strict=True))
+        private = dict(zip(features, tensor(False, True, player)[2:], strict=True))
+        hand = {name: whole[name] for name in features if name[4:6].rstrip("s").isdigit()}
+        assert sum(hand.values()) == len(state.position.node.state.hands[player])
+        assert {name: number for name, number in private.items() if number} == {
+            name: number for name, number in hand.items() if number
+        }

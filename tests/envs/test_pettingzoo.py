@@ -306,7 +306,7 @@ def test_settings_that_make_no_sense_are_refused() -> None:
         zoo.env("number-wars", render_mode="3d")
     with pytest.raises(OptionError, match="illegal"):
         zoo.env("number-wars", illegal="perhaps")
-    with pytest.raises(OptionError, match="no option 'speed'"):
+    with pytest.raises(OptionError, match="no argument 'speed'"):
         zoo.env("number-wars", speed=3)
     for limit in (0, -1, 1.5, None, "9"):
         with pytest.raises(OptionError, match="turn_limit is a whole number from 1 up"):
@@ -339,7 +339,26 @@ def test_human_rendering_prints(capsys: pytest.CaptureFixture[str]) -> None:
 def test_pettingzoos_registry_knows_the_games() -> None:
     both = pettingzoo.make("parallel", "duels/NumberClash-v0", numbers=4)
     assert set(both.reset(seed=1)[0]) == {"player_1", "player_2"}
-    assert "duels/DigitDuel-v0" not in pettingzoo.parallel_registry
     env = pettingzoo.make("aec", "duels/DigitDuel-v0", life="9/10")
     env.reset(seed=1)
     assert env.unwrapped.game == load("digit-duel", life="9/10")
+
+
+@pytest.mark.skipif(not hasattr(pettingzoo, "make"), reason="this PettingZoo has no registry")
+def test_a_variant_that_seals_its_choices_is_made_as_parallel() -> None:
+    env = pettingzoo.make("parallel", "duels/DigitDuel-v0", hidden=True)
+    observations, _ = env.reset(seed=1)
+    assert all(seen["action_mask"].all() for seen in observations.values())
+    with pytest.raises(DuelsError, match="in digit-duel players take turns"):
+        pettingzoo.make("parallel", "duels/DigitDuel-v0")
+
+
+def test_two_illegal_sealed_picks_are_a_draw_one_after_the_other_too() -> None:
+    env = zoo.env("number-clash")
+    env.reset(seed=1)
+    for action in (4, 4, 4, 4):
+        assert not any(env.terminations.values())
+        env.step(action)
+    assert env.terminations == {"player_1": True, "player_2": True}
+    assert env.rewards == {"player_1": 0.0, "player_2": 0.0}
+    assert all(info["illegal"] for info in env.infos.values())

@@ -44,6 +44,7 @@ class Batch:
         seed: int | None = None,
         *,
         turn_limit: int = TURN_LIMIT,
+        memory: bool = False,
     ) -> None:
         game = load(game) if isinstance(game, str) else game
         kernel = kernel_of(game)
@@ -52,7 +53,7 @@ class Batch:
         self.turn_limit = whole("turn_limit", turn_limit, low=1)
         self.sealed = kernel.sealed(game)
         self.moves = game.moves()
-        self.features = game.features()
+        self.features = (*game.features(), *(game.recalled() if memory else ()))
         self._rules = kernel.rules(game)
         self._state = np.zeros((size, kernel.columns), kernel.dtype)
         choosers = 2 if self.sealed else 1

@@ -47,7 +47,8 @@ MOVER, PHASE, OFFERED, CI, HAND, SIZE = 1, 2, 3, 4, 6, 8  # CI, HAND and SIZE ar
 DECK, DECK_SIZE, DISCARD, DISCARD_SIZE = 10, 11, 12, 13
 ROW = 14  # which row of the table lists what may be chosen; follows from the rest
 KNOWN = 15  # two columns: cards each player is known to hold, because they went there in a swap
-COLUMNS = 17
+LAST = 17  # two columns: each player's last action plus 1, what was given in a swap left out
+COLUMNS = 19
 PHASES = ("act", "swap", "draw")  # `draw` only where there was no card to draw
 ACT, SWAPPING, DRY = range(3)
 
@@ -60,7 +61,7 @@ def pack(game: CipherSiege, state: State) -> tuple[int, ...]:
         state.mover, PHASES.index(state.phase), state.offered, *state.ci,
         *map(packed, state.hands), *map(len, state.hands),
         *(number for pile in piles for number in (packed(pile), len(pile))),
-        3 * hand_number(own, game.values, game.limit + 1) + kind, 0, 0,
+        3 * hand_number(own, game.values, game.limit + 1) + kind, 0, 0, 0, 0,
     )  # fmt: skip
 
 
@@ -132,6 +133,7 @@ def begin(rules: Rules, state: Array, streams: Array, i: int) -> None:
     state[i, DECK], state[i, DECK_SIZE] = rules.words[CARDS], rules.words[NUMBER]
     for player in range(2):
         state[i, HAND + player] = state[i, SIZE + player] = state[i, KNOWN + player] = 0
+        state[i, LAST + player] = 0
     for dealt in range(2 * rules.words[DEALT]):
         state[i, MOVER] = rules.words[FIRST] ^ (dealt & 1)
         draw(rules, state, streams, i)
@@ -186,6 +188,8 @@ def play(rules: Rules, state: Array, streams: Array, i: int, action: int, unused
     other = 1 - mover
     at = rules.words[MOVES] + FIELDS * action
     kind, cards, worth = rules.words[at + KIND], rules.words[at + PLAYED], rules.words[at + WORTH]
+    if kind != GIVE:
+        state[i, LAST + mover] = action + 1
     if kind == GIVE:
         exchange(rules, state, i, mover, 1 << (WIDTH * (state[i, OFFERED] - 1)), cards)
     elif kind == SWAP and rules.words[CHOSEN]:
@@ -257,6 +261,28 @@ def observe(rules: Rules, state: Array, i: int, player: int, out: Array, s: int)
     out[i, s, 4 + 2 * n] = mover == player
     out[i, s, 5 + 2 * n] = state[i, OFFERED] if mover == player else 0
     out[i, s, 6 + 2 * n] = state[i, PHASE] == SWAPPING
+    if out.shape[2] > 7 + 2 * n:
+        recall(rules, state, i, player, out[i, s, 7 + 2 * n :])
+
+
+@compiled
+def recall(rules: Rules, state: Array, i: int, player: int, out: Array) -> None:
+    """What `CipherSiege.recall` finds out from a history, where an observation has room for it."""
+    n = rules.words[VALUES]
+    for side in range(2):  # the other's first
+        who = player ^ 1 ^ side
+        known, action = state[i, KNOWN + who], state[i, LAST + who] - 1
+        kind, total = PASS, 0
+        if action >= 0:
+            at = rules.words[MOVES] + FIELDS * action
+            kind = rules.words[at + KIND]
+            for value in range(n):
+                total += (value + 1) * ((rules.words[at + PLAYED] >> (WIDTH * value)) & FIELD)
+        for value in range(n):
+            out[n * side + value] = (known >> (WIDTH * value)) & FIELD
+        out[2 * n + 2 * side] = total * (kind == ATTACK)
+        out[2 * n + 2 * side + 1] = total * (kind == DEFEND)
+        out[2 * n + 4 + side] = kind == SWAP
 
 
 KERNEL = Kernel(

@@ -65,10 +65,11 @@ def opposing(slug: str, sealed: bool, choose: Callable[..., Any]) -> Opposing:
     ) -> bool:  # fmt: skip
         for _ in range(MOST_DEALS):
             start(rules, state, streams, i)
-            ended, _ = answer(rules, tables, state, streams, i, seat, limit)
+            ended, winner = answer(rules, tables, state, streams, i, seat, limit)
             if ended == RUNNING:
                 return True
-            skipped[i] += 1
+            skipped[i, 0] += 1
+            skipped[i, 1] += 0 if winner == NOBODY else 1 if winner == seat else -1
         return False
 
     @compiled
@@ -78,7 +79,8 @@ def opposing(slug: str, sealed: bool, choose: Callable[..., Any]) -> Opposing:
     ) -> bool:  # fmt: skip
         """Deal anew; False if some game never gave the agent a choice.
 
-        Games that the opponent ends before the agent had a choice are added to `skipped`.
+        Games that end before the agent had a choice are added to `skipped`: how many, and what
+        they brought it.
         """
         fair = True
         for i in range(state.shape[0]):

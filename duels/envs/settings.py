@@ -1,0 +1,88 @@
+"""The arguments that the environments share, read and refused alike in all of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from duels.core.errors import OptionError, quote
+from duels.core.game import AnyGame
+from duels.core.show import listed
+from duels.envs.extras import Array, need
+from duels.games import find
+
+np: Any = need("numpy", extra="rl")
+
+NUMBER = np.int16  # of every feature; the largest rule option is 999
+TOP = int(np.iinfo(NUMBER).max)
+ILLEGAL = ("forfeit", "raise")  # what an action that the mask forbids may do
+SEATS = (0, 1, "random", "alternate")
+
+
+def rules_of(game: str | AnyGame, settings: Iterable[str], options: dict[str, object]) -> AnyGame:
+    """The game of an environment; `options` are the arguments that are not the environment's own.
+
+    >>> rules_of("number-wars", ["seat"], {"lp": 50}).lp
+    (50, 50)
+    >>> rules_of("firewall-breach", ["seat"], {"sit": 1})
+    Traceback (most recent call last):
+    duels.core.errors.OptionError: there is no argument 'sit'; there are seat, and as options of \
+firewall-breach strength, hit, bypass, first
+    """
+    kind = find(game) if isinstance(game, str) else type(game)
+    for name in options:
+        if name not in kind.options():
+            raise OptionError(
+                f"there is no argument {quote(name)}; there are {listed(settings)}, "
+                f"and as options of {kind.slug} {listed(kind.options())}"
+            )
+    if isinstance(game, str):
+        return kind(**options)
+    if options:
+        raise OptionError(f"the game is made already and takes no options; got {listed(options)}")
+    return game
+
+
+def one_of(name: str, value: object, known: tuple[Any, ...]) -> Any:
+    """
+    >>> one_of("seat", 2, SEATS)
+    Traceback (most recent call last):
+    duels.core.errors.OptionError: seat takes 0 or 1 or 'random' or 'alternate'; got 2
+    """
+    if value not in known or isinstance(value, float):
+        words = " or ".join(map(repr, known))
+        raise OptionError(f"{name} takes {words}; got {quote(value)}")
+    return value
+
+
+class Scale:
+    """The bounds of a game's features, and observations within them, as they are or from 0 to 1.
+
+    >>> from duels.games import load
+    >>> Scale(load("firewall-breach"), normalize=True).of(np.array([5, 10, 1])).tolist()
+    [0.5, 1.0, 1.0]
+    """
+
+    def __init__(self, game: AnyGame, normalize: bool = False, memory: bool = False) -> None:
+        most = game.bounds() or (TOP,) * len(game.features())
+        if memory:
+            if not game.recalled():
+                raise OptionError(
+                    f"observations of {game.slug} hold all: there is no memory to add"
+                )
+            most += tuple(game.recalled().values())
+        if normalize and not game.bounds():
+            raise OptionError(f"{game.slug} does not say how large its numbers get: no normalize")
+        self.normalize = normalize
+        self.most = np.array(most, NUMBER)
+        self._divisors = np.maximum(self.most, 1).astype(np.float32)
+
+    def space(self, spaces: Any) -> Any:
+        """The space of one observation."""
+        if self.normalize:
+            return spaces.Box(0, 1, self.most.shape, np.float32)
+        return spaces.Box(np.zeros_like(self.most), self.most, dtype=NUMBER)
+
+    def of(self, observation: Array) -> Array:
+        """An observation, or rows of them, as an agent is to get it."""
+        return observation / self._divisors if self.normalize else observation

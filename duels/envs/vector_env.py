@@ -1,0 +1,208 @@
+"""`Versus` as a `gymnasium.vector.VectorEnv`: what `gymnasium.make_vec` gives."""
+
+from __future__ import annotations
+
+import importlib
+from typing import Any
+
+from duels.core.errors import IllegalMove, MissingExtra, OptionError, quote
+from duels.core.game import AnyGame
+from duels.core.match import TURN_LIMIT
+from duels.core.show import listed
+from duels.envs.extras import Array
+from duels.envs.finals import Finals
+from duels.envs.kernels import np
+from duels.envs.kernels.drive import BY_FORFEIT
+from duels.envs.settings import ILLEGAL, SEATS, Scale, one_of, rules_of
+from duels.envs.vector import Policy, Versus
+
+gymnasium: Any
+try:
+    gymnasium = importlib.import_module("gymnasium")
+    importlib.import_module("gymnasium.vector")
+except ImportError:
+    gymnasium = None
+
+SETTINGS = (
+    "game", "num_envs", "opponent", "seat", "turn_limit", "illegal", "normalize", "memory",
+    "autoreset_mode", "render_mode",
+)  # fmt: skip
+MODES = ("SAME_STEP", "NEXT_STEP", "DISABLED")
+
+
+def _base() -> Any:
+    return object if gymnasium is None else gymnasium.vector.VectorEnv
+
+
+class DuelVectorEnv(_base()):  # type: ignore[misc]
+    """`Versus` as Gymnasium has it: one agent, masks in `info`, and its three ways to go on.
+
+    `autoreset_mode` is one of `gymnasium.vector.AutoresetMode` or its name. Where a game has ended,
+
+    - SAME_STEP, the usual here since no step is lost, shows the next game at once; what was last
+      seen is in `info["final_obs"]`;
+    - NEXT_STEP shows the end; the next step ignores the action there and shows the next game. The
+      mask allows everything meanwhile;
+    - DISABLED shows the end and waits for `reset(options={"reset_mask": ...})`.
+    """
+
+    metadata: dict[str, Any] = {"render_modes": []}
+
+    def __init__(
+        self,
+        game: str | AnyGame,
+        num_envs: int = 1,
+        opponent: str | Policy = "greedy",
+        seat: int | str = 0,
+        *,
+        turn_limit: int = TURN_LIMIT,
+        illegal: str = "forfeit",
+        normalize: bool = False,
+        memory: bool = False,
+        autoreset_mode: Any = "SAME_STEP",
+        render_mode: str | None = None,
+        **options: object,
+    ) -> None:
+        if gymnasium is None:
+            raise MissingExtra("gymnasium is not installed: pip install 'duels[rl]'")
+        if render_mode is not None:
+            raise OptionError(f"thousands of games are not rendered; got {quote(render_mode)}")
+        rules = rules_of(game, SETTINGS, options)
+        self.scale = Scale(rules, normalize, memory)  # says what has no memory to add
+        self.illegal = one_of("illegal", illegal, ILLEGAL)
+        self.seat = one_of("seat", seat, SEATS)
+        self.autoreset_mode = mode_of(autoreset_mode)
+        fixed = 0 if seat == "random" else seat
+        self.games = Versus(
+            rules, num_envs, opponent=opponent, seat=fixed, turn_limit=turn_limit, memory=memory
+        )
+        self.num_envs = num_envs
+        self.metadata = {**type(self).metadata, "autoreset_mode": self.autoreset_mode}
+        batch_space = gymnasium.vector.utils.batch_space
+        self.single_observation_space = self.scale.space(gymnasium.spaces)
+        self.single_action_space = gymnasium.spaces.Discrete(len(self.games.batch.moves))
+        self.observation_space = batch_space(self.single_observation_space, num_envs)
+        self.action_space = batch_space(self.single_action_space, num_envs)
+        self._over = np.zeros(num_envs, np.bool_)  # shown as ended and not begun anew yet
+        self._told = np.zeros((num_envs, 2), np.int64)  # of the games that were skipped
+
+    def move_name(self, action: int) -> str:
+        """The move that an action stands for."""
+        return self.games.batch.moves[action]
+
+    def feature_names(self) -> tuple[str, ...]:
+        """The names of an observation's numbers, in order."""
+        return self.games.batch.features
+
+    def action_masks(self) -> Array:
+        """Which actions are legal, one row for each game, as MaskablePPO asks for them."""
+        return self._after_the_end(self.games.mask.copy())
+
+    def reset(
+        self, *, seed: int | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[Array, dict[str, Any]]:
+        """Begin all games anew, or those that `options["reset_mask"]` says.
+
+        With a seed, game i is the same whatever `num_envs` is.
+        """
+        where = None
+        if options and "reset_mask" in options:
+            where = checked_mask(options["reset_mask"], self.num_envs)
+        super().reset(seed=seed)
+        rows = np.ones(self.num_envs, np.bool_) if where is None else where
+        self.games.reset(seed, where)
+        self._told[rows] = 0
+        self._begun(rows)
+        return self._shown()
+
+    def step(self, actions: Any) -> tuple[Array, Array, Array, Array, dict[str, Any]]:
+        """The agent's action in each game; docs/envs/gymnasium.md says what a step is."""
+        where = None
+        if self._over.any():
+            if self.autoreset_mode.name == "DISABLED":
+                raise IllegalMove(
+                    f"games {listed(np.flatnonzero(self._over))} are over: begin them anew with "
+                    "reset(options={'reset_mask': ...})"
+                )
+            where = ~self._over
+            actions = np.where(self._over, 0, actions)
+        if self.illegal == "raise":
+            self._refuse(actions)
+        rewards, terminated, truncated = self.games.step(actions, where)
+        ended = terminated | truncated
+        illegal = (self.games.ending == BY_FORFEIT) & (rewards <= 0)
+        final = self.games.final_observation
+        if self.autoreset_mode.name == "SAME_STEP":
+            if ended.any():
+                self._begun(ended)
+            observation, info = self._shown()
+            if ended.any():
+                info |= self._finals(self.scale.of(final), ended, illegal)
+            return observation, rewards.astype(np.float64), terminated, truncated, info
+        again, self._over = self._over, ended
+        if again.any():
+            self._begun(again)
+        observation, info = self._shown()
+        observation[ended] = self.scale.of(final[ended])
+        if ended.any():
+            info |= {"illegal": illegal, "_illegal": ended}
+        return observation, rewards.astype(np.float64), terminated, truncated, info
+
+    # Inside.
+
+    def _begun(self, rows: Array) -> None:
+        """Some games were dealt anew: draw their seats, where they are drawn."""
+        self._over &= ~rows
+        if self.seat == "random":
+            chosen = np.flatnonzero(rows)
+            self.games.seats[chosen] = self.games.batch.luck(chosen) < 0.5
+            self.games.reset(None, rows)
+            self._told[rows] = 0
+
+    def _refuse(self, actions: Any) -> None:
+        taken = self.games.batch.checked(actions, 1)[:, 0]
+        wrong = np.flatnonzero(~self.games.mask[np.arange(self.num_envs), taken] & ~self._over)
+        if len(wrong):
+            row = int(wrong[0])
+            raise IllegalMove(f"game {row}: {self.move_name(taken[row])} is not an option now")
+
+    def _after_the_end(self, mask: Array) -> Array:
+        """Where a game is shown as ended nothing can be chosen, or anything can and is ignored."""
+        mask[self._over] = self.autoreset_mode.name == "NEXT_STEP"
+        return mask
+
+    def _finals(self, final: Array, ended: Array, illegal: Array) -> dict[str, Any]:
+        return {
+            "final_obs": Finals(final, np.flatnonzero(ended)), "_final_obs": ended,
+            "final_info": {"illegal": illegal, "_illegal": ended}, "_final_info": ended,
+        }  # fmt: skip
+
+    def _shown(self) -> tuple[Array, dict[str, Any]]:
+        """New arrays of what the agent sees and may choose, as `reset` and `step` give them."""
+        observation, mask = self.games.new_views()
+        everywhere, new = np.ones(self.num_envs, np.bool_), self.games.skips - self._told
+        new[self._over] = 0  # told with the first observation of the next game
+        self._told += new
+        return self.scale.of(observation), {
+            "action_mask": self._after_the_end(mask).view(np.int8), "_action_mask": everywhere,
+            "seat": self.games.seats.copy(), "_seat": everywhere,
+            "skipped": new[:, 0], "_skipped": everywhere,
+            "skipped_return": new[:, 1].astype(np.float64), "_skipped_return": everywhere,
+        }  # fmt: skip
+
+
+def mode_of(given: Any) -> Any:
+    """One of Gymnasium's ways to go on after the end, by itself, by its value or by its name."""
+    for mode in gymnasium.vector.AutoresetMode:
+        if given in (mode, mode.name, mode.value):
+            return mode
+    raise OptionError(f"autoreset_mode takes {' or '.join(MODES)}; got {quote(given)}")
+
+
+def checked_mask(mask: Any, size: int) -> Array:
+    """Gymnasium's own rules for `reset_mask`."""
+    if not isinstance(mask, np.ndarray) or mask.dtype != np.bool_:
+        raise TypeError("options['reset_mask'] is an array of true and false")
+    if mask.shape != (size,) or not mask.any():
+        raise ValueError(f"options['reset_mask'] has the shape ({size},) and is somewhere true")
+    return mask

@@ -1,0 +1,131 @@
+"""Data sets of positions with their exact values and mixes, for learning from what is known.
+
+Positions come from games in which each choice is random or perfect, so that good and bad ones are
+among them. What a player sees is listed once, and which split it belongs to follows from it and the
+rules alone: what is tested in one data set is trained on in no other, whatever the sizes and seeds.
+
+>>> from duels.games import load
+>>> found = positions(load("firewall-breach"), 3, seed=1)
+>>> [(p.observation, p.value, p.mix) for p in found][0]
+((10, 10, 1), 0.5699588477366255, (1.0, 0.0))
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from hashlib import sha256
+from random import Random
+from typing import Any, NamedTuple
+
+from duels.core.errors import DuelsError, OptionError
+from duels.core.game import AnyGame, Chance, Over
+from duels.solve.catalogue import solve
+from duels.solve.solution import Assessment, Progress, Unsolved
+
+SPLITS = ("train", "test")
+TEST = 0.2  # of all positions
+SKILL = 0.5  # how often a choice not met before is the perfect one
+IN_VAIN = 2_000  # games in a row that bring no new position: there are no more
+
+
+class Position(NamedTuple):
+    """One choice of one player. Values are the chooser's own expected score, from 0 to 1."""
+
+    split: str
+    player: int
+    state: Any
+    observation: tuple[int, ...]  # as `Game.encode` gives it
+    mask: tuple[bool, ...]  # by `Game.moves`
+    mix: tuple[float, ...]  # how perfect play chooses
+    value: float  # of perfect play
+    worth: tuple[float, ...]  # of each move, against perfect play after it; 0 where not legal
+
+
+class NoPositions(DuelsError, ValueError):
+    """A game of which no positions can be given; the message says why."""
+
+
+def split_of(game: AnyGame, observation: tuple[int, ...]) -> str:
+    """By what is seen and the rules, but for who starts, and nothing else.
+
+    >>> from duels.games import load
+    >>> split_of(load("firewall-breach"), (4, 3, 1)), split_of(load("firewall-breach"), (5, 5, 1))
+    ('train', 'test')
+    """
+    text = f"{game.slug} {sorted(game.differing().items())} {observation}"
+    number = int.from_bytes(sha256(text.encode()).digest()[:8], "big")
+    return "test" if number < TEST * 2**64 else "train"
+
+
+def positions(
+    game: AnyGame, n: int, *, seed: int = 1, split: str | None = None,
+    progress: Progress | None = None,
+) -> Iterator[Position]:  # fmt: skip
+    """Up to `n` different positions, fewer if the game has no more; of one split or of both."""
+    if split not in (None, *SPLITS):
+        raise OptionError(f"split takes {' or '.join(SPLITS)}; got {split!r}")
+    if game.private:
+        raise NoPositions(
+            f"{game.slug} has hidden hands: what a position is worth is not known exactly"
+        )
+    return _drawn(game, n, Random(f"positions {seed}"), split, progress)
+
+
+def _drawn(
+    game: AnyGame, n: int, randomness: Random, split: str | None, progress: Progress | None
+) -> Iterator[Position]:
+    solution = solve(game, progress)
+    known: set[tuple[int, ...]] = set()
+    given = in_vain = 0
+    while given < n and in_vain < IN_VAIN:
+        state, before = game.start(), len(known)
+        while not isinstance(turn := game.turn(state), Over):
+            if isinstance(turn, Chance):
+                state = game.play(state, _any(turn.odds, randomness))
+                continue
+            picks = []
+            for player in sorted(turn.options):
+                seen, options = (
+                    game.encode(game.observe(state, player), player),
+                    turn.options[player],
+                )
+                pick = randomness.choice(options)
+                if seen not in known and given < n:
+                    known.add(seen)
+                    found = solution.assess_state(state, player)
+                    position = _position(game, state, player, seen, found)
+                    if split in (None, position.split):
+                        given += 1
+                        yield position
+                    if randomness.random() < SKILL:
+                        pick = _any(found.mix, randomness)
+                picks.append(pick)
+            if given >= n:
+                return
+            if progress is not None:
+                progress(given / n, f"{given:,} positions")
+            state = game.play(state, *picks)
+        in_vain = 0 if len(known) > before else in_vain + 1
+
+
+def _position(
+    game: AnyGame, state: Any, player: int, seen: tuple[int, ...], found: Assessment
+) -> Position:
+    moves = game.moves()
+    if found.value is None or any(value is None for value in found.options.values()):
+        raise Unsolved(f"{game.slug} is not known exactly")
+    return Position(
+        split_of(game, seen),
+        player,
+        state,
+        seen,
+        tuple(move in found.options for move in moves),
+        tuple(float(found.mix.get(move, 0)) for move in moves),
+        min(1.0, max(0.0, float(found.value if player == 0 else 1 - found.value))),
+        tuple(float(found.worth(m) or 0) if m in found.options else 0.0 for m in moves),
+    )
+
+
+def _any(odds: Any, randomness: Random) -> str:
+    (found,) = randomness.choices(list(odds), [float(odd) for odd in odds.values()])
+    return str(found)

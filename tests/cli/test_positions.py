@@ -1,0 +1,85 @@
+"""`duels positions`: files that other programs read."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+from pathlib import Path
+
+import pytest
+
+from duels.cli.main import main
+from duels.games import load
+from duels.solve.positions import positions
+
+
+def run(capsys: pytest.CaptureFixture[str], *words: str) -> tuple[int, str, str]:
+    status = main(["positions", *words])
+    said = capsys.readouterr()
+    return status, said.out, said.err
+
+
+def test_json_lines_go_to_the_output(capsys: pytest.CaptureFixture[str]) -> None:
+    status, out, _ = run(capsys, "firewall", "--n", "5", "--out", "-", "--seed", "3")
+    assert status == 0
+    told = [json.loads(line) for line in out.splitlines()]
+    wanted = list(positions(load("firewall-breach"), 5, seed=3))
+    assert [line["observation"] for line in told] == [list(p.observation) for p in wanted]
+    assert [line["value"] for line in told] == [p.value for p in wanted]
+    assert {line["player"] for line in told} <= {1, 2}
+
+
+def test_arrays_hold_the_same(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    np = pytest.importorskip("numpy", reason="needs the extra: pip install 'duels[solve]'")
+    path = tmp_path / "some.data"
+    words = ("digit", "--set", "digits=4", "--n", "70", "--format", "npz", "--out", str(path))
+    status, out, _ = run(capsys, *words)
+    assert (status, out.endswith("of them to test with.\n")) == (0, True)
+    found, wanted = np.load(path), list(positions(load("digit-duel", digits=4), 70))
+    assert found["moves"].tolist() == ["1", "2", "3", "4"]
+    for name in ("observation", "mask", "mix", "worth", "value"):
+        assert found[name].tolist() == [
+            list(v) if isinstance(v := getattr(p, name), tuple) else v for p in wanted
+        ]
+    assert found["test"].tolist() == [p.split == "test" for p in wanted]
+
+
+def test_a_table_holds_the_same(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    parquet = pytest.importorskip(
+        "pyarrow.parquet", reason="needs the extra: pip install 'duels[parquet]'"
+    )
+    path = tmp_path / "positions.parquet"
+    assert run(capsys, "number-wars", "--n", "9", "--format", "parquet", "--out", str(path))[0] == 0
+    table = parquet.read_table(path).to_pydict()
+    wanted = list(positions(load("number-wars"), 9))
+    assert table["value"] == [p.value for p in wanted]
+    assert table["observation"] == [list(p.observation) for p in wanted]
+
+
+@pytest.mark.skipif(importlib.util.find_spec("pyarrow") is not None, reason="pyarrow is installed")
+def test_a_missing_library_is_one_line(capsys: pytest.CaptureFixture[str]) -> None:
+    status, out, err = run(capsys, "firewall", "--format", "parquet")
+    assert (status, out) == (1, "")
+    assert err == "duels: pyarrow is not installed: pip install 'duels[parquet]'\n"
+
+
+def test_what_cannot_be_is_one_line(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    status, _, err = run(capsys, "cipher", "--out", "-")
+    assert (status, err.count("\n")) == (1, 1)
+    assert "hidden hands" in err
+    status, _, err = run(capsys, "firewall", "--format", "npz", "--out", "-")
+    assert status in (1, 2)
+    assert err.count("\n") == 1
+    path = tmp_path / "no" / "file"
+    status, out, err = run(capsys, "firewall", "--out", str(path))
+    assert (status, out) == (1, "")
+    assert err == f"duels: cannot write {path}: No such file or directory\n"
+
+
+def test_a_small_game_says_that_there_are_no_more(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    _, out, _ = run(capsys, "firewall", "--set", "strength=2", "--n", "50")
+    assert out.startswith("firewall-breach-positions.jsonl: 4 positions, ")
+    assert out.endswith("Firewall Breach has no more.\n")
