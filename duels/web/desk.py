@@ -8,7 +8,7 @@ from duels.core.chance import stream
 from duels.core.errors import DuelsError, IllegalMove
 from duels.web import commands as say
 from duels.web import frames
-from duels.web.hall import Hall, time_out
+from duels.web.hall import Hall
 from duels.web.room import PLAIN, REMEMBERED, Incomplete, Room
 from duels.web.store import Conflict, Unavailable
 
@@ -61,7 +61,7 @@ class Desk:
         if isinstance(wish, say.Rematch):
             return await self._rematch(room, seat, wish.id)
         if isinstance(wish, say.Move) and room.match is not None and room.match.late(seat):
-            await self.hall.change(room, lambda: time_out(room))
+            await self.hall.change(room, room.time_out)
             raise IllegalMove("your time was up")
         return await self.hall.change(room, lambda: _act(room, seat, wish, hint), wish.id, seat)
 

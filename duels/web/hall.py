@@ -161,7 +161,7 @@ class Hall:
             known = room.answers.get(f"{seat} {id}") if last else None
             if known is not None:  # it was done already, by whoever had the room before
                 return known or frames.granted(id or "")
-            before, moment = _shown(room), room.row.moment
+            before, moment = room.shown(), room.row.moment
             more = act() or {}
             answer = frames.granted(id or "", **more)
             kept = None if id is None or seat is None else (f"{seat} {id}", answer)
@@ -194,7 +194,7 @@ class Hall:
 
     def _tell(self, room: Room, before: Any, moment: int) -> None:
         """Everybody there, what is new."""
-        if _shown(room) != before:
+        if room.shown() != before:
             self.broadcast(room, lambda seat: frames.match_frame(room, seat))
         if room.match is None:
             return
@@ -263,7 +263,7 @@ class Hall:
             elif row.state == STARTING:
                 await self.change(room, lambda: room.close("A player did not come in time."))
             elif row.state == PLAYING:
-                await self.change(room, lambda: time_out(room))
+                await self.change(room, room.time_out)
 
     async def _think(self, room: Room) -> None:
         """Let a computer choose, as long as it is its turn."""
@@ -336,15 +336,3 @@ class Hall:
 
     def show_presence(self, room: Room) -> None:
         self.broadcast(room, lambda seat: frames.presence(room))
-
-
-def time_out(room: Room) -> None:
-    match = room.playing()
-    for player in match.late_players():
-        match.time_out(player)
-
-
-def _shown(room: Room) -> Any:
-    """What a `match` frame is sent for when it changes."""
-    row = room.row
-    return row.state, [seat and seat.name for seat in row.seats], row.rematch

@@ -111,6 +111,17 @@ class Room:
             raise IllegalMove("the match has not started")
         return self.match
 
+    def time_out(self) -> None:
+        """Whoever is too late has run out of time."""
+        match = self.playing()
+        for player in match.late_players():
+            match.time_out(player)
+
+    def shown(self) -> Any:
+        """What a `match` frame is sent for when it changes."""
+        row = self.row
+        return row.state, [seat and seat.name for seat in row.seats], row.rematch
+
     def claimable(self) -> tuple[int, float] | None:
         """The player who is away though a pick of theirs is awaited, and when that is too long."""
         match = self.match
