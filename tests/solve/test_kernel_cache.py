@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import os
 import shutil
 import subprocess
@@ -18,6 +19,7 @@ pytestmark = [
     pytest.mark.skipif(not have_numba(), reason="needs the extra duels[solve]"),
 ]
 
+DEF = ast.FunctionDef
 PACKAGE = Path(duels.__file__).parent
 INNER = """
 from duels.solve.compiled import compiled
@@ -116,3 +118,24 @@ def test_only_what_is_built_of_this_packages_functions_is_kept() -> None:
         return 0
 
     assert cache.identity(opposing("number-wars", False, theirs).step) is None
+
+
+def test_functions_that_call_each_other_round_about_are_not_kept() -> None:
+    """Numba cannot read them back: calling one that was kept crashes."""
+    wrong = []
+    for path in PACKAGE.rglob("*.py"):
+        made = [node for node in ast.parse(path.read_text("utf-8")).body if isinstance(node, DEF)]
+        kept = {f.name: f for f in made if "compiled" in map(ast.unparse, f.decorator_list)}
+        called = {
+            name: {found.id for found in ast.walk(f) if isinstance(found, ast.Name)} & kept.keys()
+            for name, f in kept.items()
+        }
+        for name in kept:
+            seen: set[str] = set()
+            todo = set(called[name])
+            while todo:
+                seen.add(one := todo.pop())
+                todo |= called[one] - seen
+            if name in seen:
+                wrong.append(f"{path.name}: {name}")
+    assert wrong == []

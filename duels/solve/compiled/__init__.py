@@ -49,8 +49,16 @@ def compiled(function: F) -> F:
     `error_model` only drops the test for division by zero, which keeps loops from being
     vectorised. What is compiled is kept on disk until any source changes (`cache.py`).
     """
-    made: F = keep(built(function, need_numba, error_model="numpy", nogil=True))
+    made: F = keep(recursive(function))
     return made
+
+
+def recursive(function: F) -> F:
+    """`compiled` for functions that call each other round about, which are not kept on disk.
+
+    What numba reads back of such functions has no addresses of one another: calling it crashes.
+    """
+    return built(function, need_numba, error_model="numpy", nogil=True)
 
 
 def built(function: F, need: Callable[[], None], **options: Any) -> F:

@@ -9,7 +9,7 @@ not be better known. The same for lower bounds, whose moves make up the plan to 
 
 from __future__ import annotations
 
-from duels.solve.compiled import compiled
+from duels.solve.compiled import recursive
 from duels.solve.siege.codes import (
     ATTACK,
     DEFEND,
@@ -76,7 +76,7 @@ LEAVE = 0.25  # of `tau`: so much may stand out above the moves that were search
 BEST, ITSELF, CEILING = range(3)  # the best move; the strategy's mix; only the upper bound matters
 
 
-@compiled
+@recursive
 def their_turn(
     level: int, tau: float, mode: int, tb: Tables, st: Store, geo: Geometry, wk: Work, ln: Store,
     plan: Plan,
@@ -211,7 +211,7 @@ def their_turn(
                 wk.out[level, LOWER, h] += part * wk.out[level + 1, LOWER, after]
 
 
-@compiled
+@recursive
 def try_act(
     level: int, act: int, size: int, tau: float, mode: int, tb: Tables, st: Store, geo: Geometry,
     wk: Work, ln: Store, plan: Plan,
@@ -280,7 +280,7 @@ def try_act(
                 q[LOWER, h - low] += wk.out[level + 1, LOWER, after]
 
 
-@compiled
+@recursive
 def own_turn(
     level: int, tau: float, mode: int, tb: Tables, st: Store, geo: Geometry, wk: Work, ln: Store,
     plan: Plan,
@@ -341,7 +341,7 @@ def own_turn(
         copy_both(best, wk.out[level], low, high)
 
 
-@compiled
+@recursive
 def follow(
     level: int, m: int, tau: float, mode: int, tb: Tables, st: Store, geo: Geometry, wk: Work,
     ln: Store, plan: Plan,
@@ -378,7 +378,7 @@ def follow(
                 wk.best[level, LOWER, h] += part * wk.q[level, act, LOWER, h - low]
 
 
-@compiled
+@recursive
 def choose_best(
     level: int, m: int, tau: float, mode: int, tb: Tables, st: Store, geo: Geometry, wk: Work,
     ln: Store, plan: Plan,
