@@ -16,6 +16,8 @@ NEEDS = {
     "episode.py": ("numpy", "rl"),
     "render.py": ("numpy", "rl"),
     "position.py": ("numpy", "rl"),
+    "settings.py": ("numpy", "rl"),
+    "vector_env.py": ("numpy", "rl"),
     "observer.py": ("pyspiel", "openspiel"),
     "pettingzoo.py": ("pettingzoo", "rl"),
     "gymnasium.py": ("gymnasium", "rl"),

@@ -9,6 +9,8 @@ from typing import Any
 
 import pytest
 
+pytest.importorskip("numpy", reason="needs the extra duels[rl]")
+
 import duels
 from duels.core.errors import IllegalMove, OptionError
 from duels.core.game import Outcome, Pick

@@ -7,11 +7,11 @@ import json
 from dataclasses import replace
 from pathlib import Path
 
-import httpx
 import pytest
 
 pytest.importorskip("starlette", reason="needs the extra: pip install 'duels[web]'")
 
+import httpx
 from websockets.exceptions import ConnectionClosed
 
 from duels.core import Match, record

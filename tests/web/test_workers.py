@@ -16,11 +16,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import fields, replace
 
-import httpx
 import pytest
 
 pytest.importorskip("starlette", reason="needs the extra: pip install 'duels[web]'")
 
+import httpx
 from websockets.asyncio.client import connect
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 
