@@ -11,7 +11,7 @@ from duels.core.match import TURN_LIMIT
 from duels.core.show import listed
 from duels.envs.extras import Array
 from duels.envs.finals import Finals
-from duels.envs.kernels import np
+from duels.envs.kernels import kernel_of, np
 from duels.envs.kernels.drive import BY_FORFEIT
 from duels.envs.settings import ILLEGAL, SEATS, Scale, one_of, rules_of
 from duels.envs.vector import Policy, Versus
@@ -68,6 +68,7 @@ class DuelVectorEnv(_base()):  # type: ignore[misc]
         if render_mode is not None:
             raise OptionError(f"thousands of games are not rendered; got {quote(render_mode)}")
         rules = rules_of(game, SETTINGS, options)
+        kernel_of(rules)  # or it says that there is none, before anything else is asked of the game
         self.scale = Scale(rules, normalize, memory)  # says what has no memory to add
         self.illegal = one_of("illegal", illegal, ILLEGAL)
         self.seat = one_of("seat", seat, SEATS)
