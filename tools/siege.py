@@ -36,7 +36,7 @@ from duels.solve.siege.leaks import copied, plant
 from duels.solve.siege.learned import nothing_learned
 from duels.solve.siege.learned_responder import Estimate, Responder, estimate, face
 from duels.solve.siege.moves import new_scratch, new_states
-from duels.solve.siege.public_bounds import PublicResponder, close_in
+from duels.solve.siege.public_bounds import TAU_STEP, PublicResponder, close_in
 from duels.solve.siege.public_search import ITSELF
 from duels.solve.siege.publish import collect, first_player, frozen
 from duels.solve.siege.rebuild import rebuild
@@ -114,7 +114,8 @@ def bounds(given: argparse.Namespace) -> None:
         responder = PublicResponder(game, seat, tb, store, learner.learned)
         note(f"seat {seat + 1}: compiling")
         responder.search(1.0)
-        for found in close_in(responder, 60 * given.minutes, given.games, given.tau):
+        passes = close_in(responder, 60 * given.minutes, given.games, given.tau, given.step)
+        for found in passes:
             if given.json:
                 print(json.dumps({"seat": seat + 1, **found._asdict()}), flush=True)
                 continue
@@ -294,6 +295,7 @@ def main() -> None:
     made = commands.choices["bounds"]
     made.add_argument("--minutes", type=float, default=4.0, metavar="M", help="for each seat")
     made.add_argument("--tau", type=float, default=1e-4, help="of the first pass")
+    made.add_argument("--step", type=float, default=TAU_STEP, help="from pass to pass")
     made.add_argument("--json", action="store_true", help="a line of JSON for each pass")
     command(itself, games=10_000_000)
     commands.choices["itself"].add_argument("--tau", type=float, default=1e-5)

@@ -6,6 +6,8 @@ python3 tools/solutions.py mirror [--games N]   # does perfect against perfect m
 python3 tools/solutions.py values [--games N]   # stored values of Cipher Siege and play-outs
 python3 tools/solutions.py respond [--full]     # what a best response gains
 python3 tools/solutions.py agent FILE           # a Firewall Breach policy graded exactly
+
+The first three take --only SLUG for one game.
 """
 
 from __future__ import annotations
@@ -15,7 +17,7 @@ import json
 import math
 import sys
 import time
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -67,10 +69,10 @@ def bar(done: int, count: int, began: float, what: str) -> None:
         print(file=sys.stderr)
 
 
-def levels(games: int) -> None:
+def levels(games: int, slugs: Iterable[str]) -> None:
     print("| game | level | mean regret of a move | score against perfect, first | second |")
     print("|---|---|---|---|---|")
-    for slug in BUILT_IN:
+    for slug in slugs:
         for level in LEVELS:
             regret, choices, scores, began = 0.0, 0, [0.0, 0.0], time.monotonic()
             for number in range(games):
@@ -96,12 +98,12 @@ def levels(games: int) -> None:
             )
 
 
-def accuracy(games: int) -> None:
+def accuracy(games: int, slugs: Iterable[str]) -> None:
     """The mean accuracy of each opponent against perfect play, from alternating seats."""
     names = ("random", *LEVELS, "perfect")
     print(f"| game | {' | '.join(names)} |")
     print(f"|---|{'---|' * len(names)}")
-    for slug in BUILT_IN:
+    for slug in slugs:
         means = []
         for name in names:
             found, began = [], time.monotonic()
@@ -117,10 +119,10 @@ def accuracy(games: int) -> None:
         print(f"| {slug} | {' | '.join(means)} |", flush=True)
 
 
-def mirror(games: int) -> None:
+def mirror(games: int, slugs: Iterable[str]) -> None:
     print("| game | value for Player 1 | perfect against perfect | within |")
     print("|---|---|---|---|")
-    for slug in BUILT_IN:
+    for slug in slugs:
         value, total, began = float(solve(load(slug)).start_value()), 0.0, time.monotonic()
         for number in range(games):
             total += score(play(slug, ("perfect", "perfect"), number), 0)
@@ -238,16 +240,16 @@ def main() -> None:
     parser = argparse.ArgumentParser(description="figures for docs/solutions.md")
     commands = parser.add_subparsers(dest="command", required=True)
     for name, games in (("levels", 200), ("accuracy", 200), ("mirror", 10_000), ("values", 400)):
-        commands.add_parser(name).add_argument("--games", type=int, default=games)
+        made = commands.add_parser(name)
+        made.add_argument("--games", type=int, default=games)
+        if name != "values":
+            made.add_argument("--only", choices=BUILT_IN, help="one game")
     commands.add_parser("respond").add_argument("--full", action="store_true")
     commands.add_parser("agent").add_argument("file")
     given = parser.parse_args()
-    if given.command == "levels":
-        levels(given.games)
-    elif given.command == "accuracy":
-        accuracy(given.games)
-    elif given.command == "mirror":
-        mirror(given.games)
+    by_game = {"levels": levels, "accuracy": accuracy, "mirror": mirror}
+    if given.command in by_game:
+        by_game[given.command](given.games, [given.only] if given.only else BUILT_IN)
     elif given.command == "values":
         values(given.games)
     elif given.command == "respond":

@@ -13,6 +13,8 @@ from duels.solve.catalogue import solve
 from duels.solve.estimate import Estimate, estimated, margin
 from duels.solve.solution import Assessment, Progress, Solution, Value
 
+READABLE = 40  # characters of a fraction; longer ones are for programs (--json)
+
 
 class Position(NamedTuple):
     """The worth of where a match stands: Player 1's expected score, None if it is not known."""
@@ -119,4 +121,4 @@ def _shown(value: Value | None, ascii_only: bool) -> str:
     if isinstance(value, Estimate):
         return estimated(value, ascii_only=ascii_only)
     exact = f" = {value}" if isinstance(value, Fraction) and value.denominator > 1 else ""
-    return f"{float(value):.6f}{exact}"
+    return f"{float(value):.6f}{exact if len(exact) <= READABLE else ''}"

@@ -160,9 +160,10 @@ class PublicResponder:
 
 
 def close_in(
-    responder: PublicResponder, seconds: float, games: int = GAMES, tau: float = FIRST_TAU
-) -> Iterator[Bounds]:
-    """Pass after pass, each finer, for about so long; the bounds of all passes so far.
+    responder: PublicResponder, seconds: float, games: int = GAMES, tau: float = FIRST_TAU,
+    step: float = TAU_STEP,
+) -> Iterator[Bounds]:  # fmt: skip
+    """Pass after pass, each finer by `step`, for about so long; the bounds of all passes so far.
 
     The lower bound is the better one of two scores: as it has learned, and by the plan of the first
     pass. Later passes are for the upper bound only. A pass is begun if it is likely to end in time:
@@ -186,5 +187,5 @@ def close_in(
         )
         if found.upper - found.lower <= 1e-12 or now - began + 2 * (now - start) > seconds:
             return
-        tau *= TAU_STEP
+        tau *= step
         mode = CEILING
