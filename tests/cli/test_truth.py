@@ -24,11 +24,11 @@ def test_value_as_text(tmp_path: Path) -> None:
     assert "  attack  0.569959 = 277/486" in done.out
 
 
-
 def test_a_fraction_that_nobody_can_read_is_left_to_programs(tmp_path: Path) -> None:
     words = "value firewall-breach --set strength=60"
     assert "/" not in run(tmp_path, words).out
     assert "/" in json.loads(run(tmp_path, words + " --json").out)["exact"]
+
 
 def test_value_as_json(tmp_path: Path) -> None:
     data = json.loads(run(tmp_path, "value firewall-breach --json").out)
