@@ -14,7 +14,7 @@ data alone: such a rating has an interval that is open on that side. Players who
 by any chain of games cannot be compared; each such group has its own mean of 0.
 
 >>> [str(rated) for rated in rate({("ann", "bob"): Moments.of([0.75] * 80 + [0.25] * 20)})]
-['ann +74 [+57, +90]', 'bob -74 [-90, -57]']
+['ann +53 [+38, +69]', 'bob -53 [-69, -38]']
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from math import exp, inf, log, sqrt
 from statistics import NormalDist
 from typing import NamedTuple
 
-from duels.arena.scores import Moments
+from duels.arena.scores import Moments, student
 
 ELO = 400 / log(10)  # points for one unit of log odds
 LEVEL = 0.95
@@ -104,9 +104,10 @@ def _rated(group: Sequence[str], met: Met, width: float, number: int) -> list[Ra
     found = []
     for i, name in enumerate(group):
         elo, error = ELO * logits[i], ELO * sqrt(spread[i][i])
-        low = -inf if name in bottom else elo - width * error
-        high = inf if name in top else elo + width * error
         pairs = int(sum(moments.count for pair, moments in met.items() if name in pair))
+        half = student(pairs, width) * error
+        low = -inf if name in bottom else elo - half
+        high = inf if name in top else elo + half
         found.append(Rating(name, elo, low, high, error, pairs, number))
     return found
 

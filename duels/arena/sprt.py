@@ -7,10 +7,10 @@ any five chances with the mean of either hypothesis give (GSPRT; chess engines a
 correlated. Wald's bounds end it, with at most about 5 % wrong verdicts of either kind.
 
 >>> test = Sprt(0, 100)
->>> for score in [1, 0.5, 1, 0.75, 1, 1, 0.5, 1, 1]:
-...     test.add(score)
->>> test.state, round(test.llr, 2), test.pairs
-('continue', 2.1, 9)
+>>> [test.add(score) for score in [1, 0.5, 1, 0.75, 1, 1]][-1], round(test.llr, 2)
+('continue', 1.48)
+>>> [test.add(1) for _ in range(7)][-2:], test.pairs  # decided: nothing more is counted
+(['H1', 'H1'], 12)
 """
 
 from __future__ import annotations
@@ -82,6 +82,12 @@ def sprt(scores: Iterable[float], elo0: float, elo1: float, error: float = ERROR
         if test.add(score) != CONTINUE:
             break
     return test.verdict
+
+
+def decide(scores: Iterable[float], elo0: float, elo1: float) -> int | None:
+    """After how many pairs the test is decided; None: not yet."""
+    verdict = sprt(scores, elo0, elo1)
+    return None if verdict.state == CONTINUE else verdict.pairs
 
 
 def bounds(text: str) -> tuple[float, float]:
