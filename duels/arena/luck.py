@@ -20,7 +20,7 @@ stays in the score. The values are those of `duels.solve`, and regrets are what 
 ...     match.submit(seat, players[seat].choose(match.view(seat)))
 >>> found = adjusted(match, [player.mix for player in players])
 >>> match.result.winner, round(found.score, 6), found.regret  # all of the rest was luck
-(1, 0.569959, (0.0, 0.0))
+(0, 0.569959, (0.0, 0.0))
 """
 
 from __future__ import annotations
