@@ -26,6 +26,7 @@ COMMANDS = {
     "replay": "duels.cli.replay:replay",
     "value": "duels.cli.value:value",
     "exploit": "duels.cli.exploit:exploit",
+    "arena": "duels.cli.arena:arena",
     "positions": "duels.cli.positions:positions_command",
     "analyse": "duels.cli.report:analyse",
     "explain": "duels.cli.explain:explain",
@@ -199,6 +200,38 @@ def _parser(first: str) -> argparse.ArgumentParser:
         help="hidden hands: learn a responder anew for so long for each seat",
     )  # fmt: skip
     json(exploit)
+
+    arena = command("arena", "a tournament: players meet in seat-swapped pairs of games")
+    arena.add_argument(
+        "players", metavar="PLAYER", nargs="+",
+        help="an opponent's name, a program as './mybot', or a MODULE:CLASS",
+    )  # fmt: skip
+    arena.add_argument(
+        "--games", default="all", metavar="NAMES", help="'all', as usual, or names with commas between"
+    )
+    options(arena)
+    arena.add_argument(
+        "--pairs", type=_count, default=100, metavar="N",
+        help="of games for each two players in each game; usually 100",
+    )  # fmt: skip
+    arena.add_argument(
+        "--gauntlet", action="store_true", help="the first player meets all others, nobody else"
+    )
+    arena.add_argument(
+        "--sprt", metavar="ELO0,ELO1",
+        help="end a pairing when it is decided which difference is likelier; --pairs at the most",
+    )  # fmt: skip
+    arena.add_argument("--time-limit", type=_seconds, metavar="SECONDS", help="for each choice")
+    arena.add_argument("--seed", type=_seed, default=1, metavar="N", help="usually 1")
+    arena.add_argument("--jobs", type=_count, default=1, metavar="N", help="usually 1")
+    arena.add_argument(
+        "--cluster", metavar="URL", help="of workers: dask://HOST:PORT or ray://HOST:PORT"
+    )
+    arena.add_argument(
+        "--out", metavar="DIR", help="where it is kept, and goes on if it was interrupted"
+    )
+    json(arena, "the results, for programs")
+    plain(arena)
 
     positions = command("positions", "positions with exact values, to learn from", game=True)
     options(positions)
