@@ -146,7 +146,9 @@ def _parser(first: str) -> argparse.ArgumentParser:
         "--server", metavar="URL",
         help="play at a server: of 'duels serve', or of a match there to join it",
     )  # fmt: skip
-    play.add_argument("--p1", metavar="WHO", help="human or an opponent's name")
+    play.add_argument(
+        "--p1", metavar="WHO", help="human, an opponent's name, a program ('./bot') or MODULE:CLASS"
+    )
     play.add_argument("--p2", metavar="WHO", help="likewise; usually the strongest opponent")
     play.add_argument("--first", choices=("1", "2", "random"), help="who starts")
     play.add_argument("--seed", type=_seed, metavar="N", help="for the same dice and draws again")
@@ -163,6 +165,10 @@ def _parser(first: str) -> argparse.ArgumentParser:
     resume = command(
         "resume", "go on with a match that was left; without FILE, list them", file="?"
     )
+    for flag in ("--p1", "--p2"):
+        resume.add_argument(
+            flag, metavar="WHO", help="a program that the record names, to start it"
+        )
     table(resume)
     plain(resume)
 
@@ -189,7 +195,9 @@ def _parser(first: str) -> argparse.ArgumentParser:
     json(value)
 
     exploit = command("exploit", "how far a player can be exploited, exactly", game=True)
-    exploit.add_argument("player", metavar="PLAYER", help="an opponent's name, as 'greedy'")
+    exploit.add_argument(
+        "player", metavar="PLAYER", help="an opponent's name, a program ('./bot') or MODULE:CLASS"
+    )
     options(exploit)
     exploit.add_argument(
         "--turn-limit", type=_count, metavar="N",

@@ -68,25 +68,32 @@ class Named(NamedTuple):
 
 
 def named(text: str) -> Named:
-    """What a text means. Nothing is imported or started; a program that is not there is refused.
-
-    With a space or a slash it is a command line; with a colon between dotted names, a class.
-    """
+    """What a text means. Nothing is imported or started; a program that is not there is refused."""
     text = plain("player", text.strip() if isinstance(text, str) else text, LONGEST_NAME)
-    if " " in text or "/" in text:
-        from duels.players.foreign import command_of
+    if (kind := outside(text)) is not None:
+        if kind == COMMAND:
+            from duels.players.foreign import command_of
 
-        command_of(text)
-        return Named(COMMAND, text)
-    module, colon, attribute = text.partition(":")
-    if colon and all(name.isidentifier() for name in (*module.split("."), *attribute.split("."))):
-        return Named(CLASS, text)
+            command_of(text)
+        return Named(kind, text)
     try:
         found = full_name(text)
     except UnknownName as error:
         more = "" if "could be" in str(error) else ", or a program as ./NAME or a MODULE:CLASS"
         raise UnknownName(f"{error}{more}") from None
     return Named(HUMAN if found == HUMAN else OPPONENT, found)
+
+
+def outside(text: str) -> str | None:
+    """Whether a text names code from outside, a command or a class, which to use is to run it.
+
+    With a space or a slash it is a command line; with a colon between dotted names, a class.
+    """
+    if " " in text or "/" in text:
+        return COMMAND
+    module, colon, attribute = text.partition(":")
+    names = *module.split("."), *attribute.split(".")
+    return CLASS if colon and all(name.isidentifier() for name in names) else None
 
 
 def player(text: str, stream: str, limits: Limits | None = None) -> Player:

@@ -35,8 +35,12 @@ class Host:
     reason in the record. What goes wrong in a built-in opponent is an error of ours, and raised.
     """
 
-    def __init__(self, match: Match, players: Mapping[int, Player]) -> None:
-        self.match, self.players = match, players
+    def __init__(
+        self, match: Match, players: Mapping[int, Player], *, charged: bool = True
+    ) -> None:
+        """With `charged` false, a player who answers in time has used none of it: built-in
+        opponents budget, and a slow machine is not held against them."""
+        self.match, self.players, self.charged = match, players, charged
         self._told = {seat: 0 for seat, player in players.items() if _listens(player)}
 
     def choose(self) -> None:
@@ -55,6 +59,8 @@ class Host:
                 self._inform(seat)
                 match.start_clock(seat)
                 move = choice(player, match.view(seat))
+                if not self.charged:
+                    match.start_clock(seat)
                 if not failed:
                     match.submit(seat, move, at=moment)
             except (Misbehaved, IllegalMove) as error:
@@ -68,6 +74,12 @@ class Host:
         """Play to the end, where all players are here."""
         while self.match.result is None:
             self.choose()
+
+    def close(self) -> None:
+        """End what the players started."""
+        for player in self.players.values():
+            with suppress(Misbehaved):
+                guarded(player, player.close)
 
     def end(self) -> None:
         """Tell everyone how it ended; what a player does about it changes nothing any more."""
