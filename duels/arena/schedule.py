@@ -19,7 +19,7 @@ from duels.core.game import AnyGame
 from duels.core.show import listed
 from duels.envs.kernels import NoKernel, have_numba
 from duels.games import load
-from duels.players import HUMAN, OPPONENT, named, needs_solution
+from duels.players import CLASS, HUMAN, OPPONENT, named, needs_solution, player
 from duels.solve import solve
 
 MANY, FEW = 1000, 5  # pairs in a portion: of compiled games, and of others
@@ -127,6 +127,8 @@ def _name(text: str) -> str:
     kind, name = named(text)
     if kind == HUMAN:
         raise UnknownName("a human cannot play in a tournament; play with 'duels play'")
+    if kind == CLASS:
+        player(name, "").close()  # or it says why it cannot be made
     return name
 
 
