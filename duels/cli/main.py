@@ -206,6 +206,10 @@ def _parser(first: str) -> argparse.ArgumentParser:
         "--seconds", type=_seconds, metavar="N",
         help="hidden hands: learn a responder anew for so long for each seat",
     )  # fmt: skip
+    exploit.add_argument(
+        "--games", type=_count, default=1000, metavar="N",
+        help="a program that does not say its mix: fresh games behind each figure, usually 1000",
+    )  # fmt: skip
     json(exploit)
 
     positions = command("positions", "positions with exact values, to learn from", game=True)
