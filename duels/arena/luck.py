@@ -20,7 +20,7 @@ stays in the score. The values are those of `duels.solve`, and regrets are what 
 ...     match.submit(seat, players[seat].choose(match.view(seat)))
 >>> found = adjusted(match, [player.mix for player in players])
 >>> match.result.winner, round(found.score, 6), found.regret  # all of the rest was luck
-(1, 0.569959, (0.0, 0.0))
+(0, 0.569959, (0.0, 0.0))
 """
 
 from __future__ import annotations
@@ -52,12 +52,13 @@ class Luck(NamedTuple):
 NOTHING = Luck(None)
 
 
-def adjusted(match: Match, mixes: Sequence[Says]) -> Luck:
+def adjusted(match: Match, mixes: Sequence[Says], players: tuple[str, str] = ("", "")) -> Luck:
     """A finished match without its luck; `mixes` says how each player chooses.
 
-    Nothing is known of a game that is not solved, or would take long to solve.
+    `players` are their names: where values are guesses, they are better for players one knows.
+    Nothing is known of a game that is not solved.
     """
-    known = knowledge(match.game)
+    known = knowledge(match.game, players)
     if known is None:
         return NOTHING
     values, solution = known
@@ -142,8 +143,8 @@ class Knowledge(NamedTuple):
     solution: Any
 
 
-@lru_cache(maxsize=16)
-def knowledge(game: AnyGame) -> Knowledge | None:
+@lru_cache(maxsize=64)
+def knowledge(game: AnyGame, players: tuple[str, str]) -> Knowledge | None:
     """What is known of a game; None if it is not solved."""
     from duels.solve import solve
 
@@ -151,7 +152,7 @@ def knowledge(game: AnyGame) -> Knowledge | None:
         solution = solve(game)
     except DuelsError:
         return None
-    return Knowledge(Values(game, solution.guess), solution)
+    return Knowledge(Values(game, lambda state: solution.guess(state, players)), solution)
 
 
 def _regrets(

@@ -65,22 +65,6 @@ def rate(met: Met, *, level: float = LEVEL, joint: bool = False) -> list[Rating]
     return sorted(found, key=lambda rating: (-rating.elo, rating.player))
 
 
-def superiority(met: Met) -> dict[tuple[str, str], float]:
-    """How likely the first of two players is the stronger one, by all games of their group."""
-    met = _merged(met)
-    names = sorted({name for pair in met for name in pair})
-    found = {}
-    for group in _groups(names, met):
-        inside = {pair: moments for pair, moments in met.items() if pair[0] in group}
-        logits, spread = _fitted(group, inside)
-        for i, one in enumerate(group):
-            for j, two in enumerate(group):
-                if i != j:
-                    error = sqrt(max(spread[i][i] + spread[j][j] - 2 * spread[i][j], 1e-300))
-                    found[one, two] = NormalDist().cdf((logits[i] - logits[j]) / error)
-    return found
-
-
 def _merged(met: Met) -> dict[tuple[str, str], Moments]:
     """Each two players once, whichever was named first; who only met itself is left out."""
     found: dict[tuple[str, str], Moments] = {}
@@ -92,8 +76,7 @@ def _merged(met: Met) -> dict[tuple[str, str], Moments]:
         n, total = moments.count, moments.count * mean
         moments = Moments(n, total, n * (moments.variance + mean**2))
         if one > two:
-            one, two = two, one
-            moments = Moments(n, n - total, n - 2 * total + moments.squares)
+            one, two, moments = two, one, moments.turned()
         found[one, two] = found.get((one, two), Moments()) + moments
     return found
 

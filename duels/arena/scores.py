@@ -45,6 +45,12 @@ class Moments(NamedTuple):
         count, total, squares = other
         return Moments(self.count + count, self.total + total, self.squares + squares)
 
+    def turned(self) -> Moments:
+        """Of the other player's scores."""
+        return Moments(
+            self.count, self.count - self.total, self.count - 2 * self.total + self.squares
+        )
+
     @property
     def mean(self) -> float:
         return self.total / self.count

@@ -207,6 +207,10 @@ def _parser(first: str) -> argparse.ArgumentParser:
         "--seconds", type=_seconds, metavar="N",
         help="hidden hands: learn a responder anew for so long for each seat",
     )  # fmt: skip
+    exploit.add_argument(
+        "--games", type=_count, default=1000, metavar="N",
+        help="a program that does not say its mix: fresh games behind each figure, usually 1000",
+    )  # fmt: skip
     json(exploit)
 
     arena = command("arena", "a tournament: players meet in seat-swapped pairs of games")

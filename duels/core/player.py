@@ -47,6 +47,7 @@ class Player:
 
     needs_solution: ClassVar[bool] = False  # plays only games that are solved
     needs_history: ClassVar[bool] = False  # an observation alone does not tell it what to do
+    stream: str = ""  # its own randomness in a match, for one that has any (`chance.stream`)
 
     def prepare(self) -> None:
         """Get ready for a match. Called before a clock runs, and more than once for nothing."""

@@ -123,8 +123,8 @@ class CipherSiegeSolution(Solution):
         turn = self.game.turn(state)
         return score(turn) if isinstance(turn, Over) else self.known(state)
 
-    def guess(self, state: Any) -> float | None:
-        return None if self._guess is None else self._guess(state)
+    def guess(self, state: Any, players: tuple[str, str]) -> float | None:
+        return None if self._guess is None else self._guess(state, players)
 
     def value_at(self, match: Match, number: int | None = None) -> Value | None:
         """The value to whoever chooses next, from what that player sees.

@@ -141,10 +141,11 @@ class Solution:
         """The value of where a match stands, or stood before an event; None: not known."""
         return self.value(match.state if number is None else match.state_before(number))
 
-    def guess(self, state: Any) -> float | None:
+    def guess(self, state: Any, players: tuple[str, str]) -> float | None:
         """About Player 1's expected score where somebody chooses, with all hands open; None: no idea.
 
-        For what stays right however good the guess is, as taking luck out of a score does.
+        `players` are the names of who plays. For what stays right however good the guess is, as
+        taking luck out of a score does.
         """
         return float(self.value(state))
 

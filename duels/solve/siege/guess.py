@@ -1,8 +1,8 @@
 """About what a state of Cipher Siege is worth with both hands open: a small learned network.
 
 It is no solution: players do not see the other hand. It serves where values need not be right, only
-near, as in taking luck out of scores (`duels.arena.luck`). It was learned from games of the stored
-strategy against itself (`tools/luck.py`) and ships for the usual options.
+near, as in taking luck out of scores (`duels.arena.luck`). It was learned from games of the
+built-in players against each other (`tools/luck.py`) and ships for the usual options.
 
 One hidden layer over features that add up part by part: each hand, each CI, the deck. What a part
 adds is remembered, so that a value takes a few additions.
@@ -24,7 +24,12 @@ from duels.solve import tables
 KIND = "guess"
 REMEMBERED = 50_000  # parts
 PATH = os.path.join(os.path.dirname(tables.__file__), "data", "cipher-siege-guess.duels")
-OWN, OTHER, CIS, DECK = 0, 1, 2, 4  # the parts of a state; both CIs, and the deck with the one
+# Whom it knows. A position is worth more to who plays better, so it is told who plays; anybody else
+# counts as a good player.
+PLAYERS = ("perfect", "hard", "medium", "easy", "greedy", "random")
+ANYBODY = "hard"
+KINDS = {name: kind for kind, name in enumerate(PLAYERS)}
+OWN, OTHER, CIS, DECK, ONE, WHO = 0, 1, 2, 4, 5, 6  # parts; CIS and WHO are two each
 DAMAGE = 5.0  # what damages are divided by, to be about as large as counts
 
 
@@ -52,9 +57,9 @@ def largest(held: tuple[int, ...]) -> int:
 
 
 def shape(game: CipherSiege) -> list[int]:
-    """How many features each part has: own hand, other hand, own CI, other CI, deck, and a one."""
+    """How many features each part has: both hands, both CIs, deck, a one, and who both players are."""
     hand, ci = 2 * game.values + 1, max(game.integrity)
-    return [hand, hand, ci, ci, game.values, 1]
+    return [hand, hand, ci, ci, game.values, 1, len(PLAYERS), len(PLAYERS)]
 
 
 class Guess:
@@ -73,11 +78,12 @@ class Guess:
             rows = rows[size:]
         self._known: dict[Any, list[float]] = {}
 
-    def __call__(self, state: State) -> float:
+    def __call__(self, state: State, players: Sequence[str]) -> float:
         """Player 1's expected score, about, where somebody chooses an action."""
         mover = state.mover
+        kinds = self._kinds(players[mover], players[1 - mover])
         own, other = state.hands[mover], state.hands[1 - mover]
-        cis = state.ci[mover], state.ci[1 - mover]
+        cis = (state.ci[mover], state.ci[1 - mover], *kinds)
         hands = map(add, self._part(OWN, own), self._part(OTHER, other))
         hidden = map(add, hands, map(add, self._part(CIS, cis), self._part(DECK, state.deck)))
         total = self._shift
@@ -86,6 +92,9 @@ class Guess:
                 total += part * weight
         chance = 1.0 / (1.0 + exp(-total))
         return chance if mover == 0 else 1.0 - chance
+
+    def _kinds(self, own: str, other: str) -> tuple[int, int]:
+        return KINDS.get(own, KINDS[ANYBODY]), KINDS.get(other, KINDS[ANYBODY])
 
     def _part(self, kind: int, of: tuple[int, ...]) -> list[float]:
         """What a part of a state adds to the hidden layer."""
@@ -99,9 +108,11 @@ class Guess:
     def _added(self, kind: int, of: tuple[int, ...]) -> list[float]:
         weights, values = self._weights, self.game.values
         if kind == CIS:
-            return [*map(add, weights[CIS][of[0] - 1], weights[CIS + 1][of[1] - 1])]
+            own, other, mine, theirs = of
+            rows = weights[CIS][own - 1], weights[CIS + 1][other - 1]
+            return _sum((1, 1, 1, 1), (*rows, weights[WHO][mine], weights[WHO + 1][theirs]))
         if kind == DECK:
-            return _sum([1.0, *counts(of, values)], [*weights[DECK + 1], *weights[DECK]])
+            return _sum((1, *counts(of, values)), (*weights[ONE], *weights[DECK]))
         return _sum(features(of, values), weights[kind])
 
 
