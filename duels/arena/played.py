@@ -90,6 +90,7 @@ class Tournament(NamedTuple):
     sprt: tuple[float, float] | None = None  # the two Elo differences between which to decide
     turn_limit: int = TURN_LIMIT
     time_limit: float | None = None  # seconds for a choice
+    compiled: bool = False  # built-in players meet in compiled code where they can
 
     @property
     def pairings(self) -> tuple[tuple[int, int], ...]:

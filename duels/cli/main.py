@@ -26,6 +26,7 @@ COMMANDS = {
     "replay": "duels.cli.replay:replay",
     "value": "duels.cli.value:value",
     "exploit": "duels.cli.exploit:exploit",
+    "arena": "duels.cli.arena:arena",
     "positions": "duels.cli.positions:positions_command",
     "analyse": "duels.cli.report:analyse",
     "explain": "duels.cli.explain:explain",
@@ -145,7 +146,9 @@ def _parser(first: str) -> argparse.ArgumentParser:
         "--server", metavar="URL",
         help="play at a server: of 'duels serve', or of a match there to join it",
     )  # fmt: skip
-    play.add_argument("--p1", metavar="WHO", help="human or an opponent's name")
+    play.add_argument(
+        "--p1", metavar="WHO", help="human, an opponent's name, a program ('./bot') or MODULE:CLASS"
+    )
     play.add_argument("--p2", metavar="WHO", help="likewise; usually the strongest opponent")
     play.add_argument("--first", choices=("1", "2", "random"), help="who starts")
     play.add_argument("--seed", type=_seed, metavar="N", help="for the same dice and draws again")
@@ -162,6 +165,10 @@ def _parser(first: str) -> argparse.ArgumentParser:
     resume = command(
         "resume", "go on with a match that was left; without FILE, list them", file="?"
     )
+    for flag in ("--p1", "--p2"):
+        resume.add_argument(
+            flag, metavar="WHO", help="a program that the record names, to start it"
+        )
     table(resume)
     plain(resume)
 
@@ -188,7 +195,9 @@ def _parser(first: str) -> argparse.ArgumentParser:
     json(value)
 
     exploit = command("exploit", "how far a player can be exploited, exactly", game=True)
-    exploit.add_argument("player", metavar="PLAYER", help="an opponent's name, as 'greedy'")
+    exploit.add_argument(
+        "player", metavar="PLAYER", help="an opponent's name, a program ('./bot') or MODULE:CLASS"
+    )
     options(exploit)
     exploit.add_argument(
         "--turn-limit", type=_count, metavar="N",
@@ -198,7 +207,43 @@ def _parser(first: str) -> argparse.ArgumentParser:
         "--seconds", type=_seconds, metavar="N",
         help="hidden hands: learn a responder anew for so long for each seat",
     )  # fmt: skip
+    exploit.add_argument(
+        "--games", type=_count, default=1000, metavar="N",
+        help="a program that does not say its mix: fresh games behind each figure, usually 1000",
+    )  # fmt: skip
     json(exploit)
+
+    arena = command("arena", "a tournament: players meet in seat-swapped pairs of games")
+    arena.add_argument(
+        "players", metavar="PLAYER", nargs="+",
+        help="an opponent's name, a program as './mybot', or a MODULE:CLASS",
+    )  # fmt: skip
+    arena.add_argument(
+        "--games", default="all", metavar="NAMES", help="'all', as usual, or names with commas between"
+    )
+    options(arena)
+    arena.add_argument(
+        "--pairs", type=_count, default=100, metavar="N",
+        help="of games for each two players in each game; usually 100",
+    )  # fmt: skip
+    arena.add_argument(
+        "--gauntlet", action="store_true", help="the first player meets all others, nobody else"
+    )
+    arena.add_argument(
+        "--sprt", metavar="ELO0,ELO1",
+        help="end a pairing when it is decided which difference is likelier; --pairs at the most",
+    )  # fmt: skip
+    arena.add_argument("--time-limit", type=_seconds, metavar="SECONDS", help="for each choice")
+    arena.add_argument("--seed", type=_seed, default=1, metavar="N", help="usually 1")
+    arena.add_argument("--jobs", type=_count, default=1, metavar="N", help="usually 1")
+    arena.add_argument(
+        "--cluster", metavar="URL", help="of workers: dask://HOST:PORT or ray://HOST:PORT"
+    )
+    arena.add_argument(
+        "--out", metavar="DIR", help="where it is kept, and goes on if it was interrupted"
+    )
+    json(arena, "the results, for programs")
+    plain(arena)
 
     positions = command("positions", "positions with exact values, to learn from", game=True)
     options(positions)
