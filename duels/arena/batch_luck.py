@@ -11,7 +11,7 @@ Only built-in players, whose mixes are known, play in a batch.
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cache
+from functools import cache, lru_cache
 from math import nan
 from typing import Any, NamedTuple
 
@@ -28,6 +28,7 @@ from duels.envs.kernels import (
     kernel_of,
     np,
 )
+from duels.envs.kernels.meet import Met
 from duels.envs.kernels.mixing import level_shares, share_of
 from duels.envs.kernels.sealed import regret as sealed_regrets
 from duels.envs.kernels.sealed import solve as solve_sealed
@@ -55,6 +56,29 @@ class Adjusted(NamedTuple):
 Adjust = Callable[[Array, Array, Array, Array, int], Adjusted]
 
 
+def adjusted(game: AnyGame, players: tuple[str, str], met: Met, limit: int) -> Adjusted | None:
+    """Games of two built-in players who swap seats, as `meet` played and watched them, without luck.
+
+    None where nothing is known.
+    """
+    scores = np.where(met.winner == NOBODY, 0.5, 1.0 - met.winner)
+    size = len(scores)
+    owner = np.repeat(np.arange(size), met.choices)
+    found = Adjusted(np.empty(size), np.empty((size, 2)), np.empty((size, 2), np.int64))
+    for seat, names in enumerate((players, players[::-1])):
+        adjust = adjuster(game, names)
+        if adjust is None:
+            return None
+        rows = owner % 2 == seat
+        some = adjust(
+            met.rows[rows], met.actions[rows], owner[rows] // 2, scores[seat::2], limit
+        )  # fmt: skip
+        for whole, part in zip(found, some, strict=True):
+            whole[seat::2] = part
+    return found
+
+
+@lru_cache(maxsize=64)
 def adjuster(game: AnyGame, players: tuple[str, str]) -> Adjust | None:
     """What takes luck out of games between two built-in players; None where nothing is known.
 
@@ -139,15 +163,15 @@ def by_rules(game: AnyGame, players: tuple[str, str]) -> Weigh:
         if len(kept) > REMEMBERED:
             kept.clear()
             place.clear()
-        wide = rows.dtype.itemsize * (rows.shape[1] - 1)
-        text = np.ascontiguousarray(rows[:, DECISIONS + 1 :]).tobytes()
-        at = np.empty(len(rows), np.int64)
-        for number in range(len(rows)):
-            key = text[number * wide : (number + 1) * wide]
+        first, back = distinct(rows[:, DECISIONS + 1 :])
+        at = np.empty(len(first), np.int64)
+        for number, row in enumerate(rows[first]):
+            key = row[DECISIONS + 1 :].tobytes()
             if key not in place:
                 place[key] = len(kept)
-                kept.append(look(rows[number]))
+                kept.append(look(row))
             at[number] = place[key]
+        at = at[back]
         value, expected, regrets = map(np.array, zip(*kept, strict=True))
         regret = np.stack([
             regrets[at, seat, actions[:, min(seat, actions.shape[1] - 1)]] for seat in (0, 1)
@@ -155,6 +179,20 @@ def by_rules(game: AnyGame, players: tuple[str, str]) -> Weigh:
         return Weighed(value[at], expected[at], regret)
 
     return weighed
+
+
+def distinct(rows: Array) -> tuple[Array, Array]:
+    """Where each different row comes first, and which of them every row is."""
+    low = rows.min(axis=0)
+    spans = (rows.max(axis=0) - low + 1).astype(object)  # Python's numbers do not overflow
+    if np.prod(spans) < 1 << 62:
+        keys = np.zeros(len(rows), np.int64)
+        for column, span in enumerate(spans):
+            keys = keys * int(span) + (rows[:, column] - low[column])
+    else:
+        keys = np.ascontiguousarray(rows).view([("", rows.dtype)] * rows.shape[1]).reshape(-1)
+    _, first, back = np.unique(keys, return_index=True, return_inverse=True)
+    return first, back.reshape(-1)
 
 
 def by_values(game: AnyGame, players: tuple[str, str]) -> Weigh:
