@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from math import inf, isfinite
+from re import sub
 from typing import Any
 
 from duels.arena.ratings import Rating
 from duels.arena.scores import Score
-from duels.arena.sprt import CONTINUE, H0, H1, Verdict
+from duels.arena.sprt import CONTINUE, Verdict
 from duels.arena.summary import Meeting, Part, Regret, Saving, Standing, Summary
 
 NAME, HALF = 16, 9  # columns of a name, and of each of two
@@ -45,11 +46,12 @@ def text(found: Summary, *, ascii_only: bool = False) -> list[str]:
         lost = f"{short(failed.player)} lost {len(failed.records):,} by {failed.by} in {failed.game}"
         lines += [*([""] if failed is found.forfeits[0] else []), f"{lost}: {records}{more}"]
     if cup.sprt is not None:
-        lines += ["", f"SPRT: H0 is {cup.sprt[0]:g} Elo, H1 is {cup.sprt[1]:g} Elo, of the first."]
+        low, high = (f"the first is {elo:g} Elo stronger" for elo in cup.sprt)
+        lines += ["", f"SPRT: H0, {low}; H1, {high}."]
     lines += ["", *NOTES]
     if ascii_only:
         return [line.encode("ascii", "replace").decode() for line in lines]
-    return [line.replace(" +- ", " ± ") for line in lines]
+    return [sub(r" \+- (\S+)", r" ± \1 ", line).rstrip() for line in lines]
 
 
 def _part(part: Part) -> Iterator[str]:
@@ -140,10 +142,9 @@ def percent(part: float) -> str:
 
 
 def decided(test: Verdict) -> str:
-    """Where a sequential test stands, in words."""
-    words = {H1: "the stronger one (H1)", H0: "not stronger (H0)", CONTINUE: "not decided"}
-    after = "" if test.state == CONTINUE else f" after {test.pairs:,} pairs"
-    return f"{words[test.state]}{after}, LLR {test.llr:+.2f} in {test.low:.2f} to {test.high:.2f}"
+    """Where a sequential test stands."""
+    state = "not decided" if test.state == CONTINUE else f"{test.state} after {test.pairs:,} pairs"
+    return f"{state}, LLR {test.llr:+.2f}"
 
 
 def regretted(regret: Regret | None) -> str:
