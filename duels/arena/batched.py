@@ -3,32 +3,24 @@
 from __future__ import annotations
 
 import zlib
-from functools import lru_cache
 
 from duels.arena.keeping import ENDS, NOBODY, Done, packed
-from duels.arena.played import Setting, Tournament
-from duels.arena.schedule import Portion, encounter_seed, game_of
-from duels.envs.kernels import Chooser, np
+from duels.arena.played import Tournament
+from duels.arena.schedule import Portion, chooser_of, encounter_seed, game_of
+from duels.envs.kernels import np
 from duels.envs.kernels.drive import BY_FORFEIT, BY_LIMIT, BY_RULES
 from duels.envs.kernels.meet import meet
-from duels.envs.opponents import chooser
 
 ENDINGS = {BY_RULES: "rules", BY_LIMIT: "limit", BY_FORFEIT: "forfeit"}
 ACTIONS = "<i2"  # how actions are kept
-
-
-@lru_cache(maxsize=16)
-def chooser_of(setting: Setting, name: str) -> Chooser:
-    """A player in compiled code, with what it has worked out so far."""
-    found = chooser(game_of(setting), name)
-    assert found is not None, name
-    return found
 
 
 def play_compiled(cup: Tournament, portion: Portion) -> Done:
     """Play a portion between two choosers."""
     setting, pairing = cup.games[portion.game], cup.pairings[portion.pairing]
     one, two = (chooser_of(setting, cup.players[index]) for index in pairing)
+    assert one is not None
+    assert two is not None
     met = meet(
         game_of(setting), one, two, encounter_seed(cup, portion.game, portion.pairing),
         range(portion.start, portion.stop), cup.turn_limit,

@@ -104,7 +104,7 @@ def between(game: AnyGame, before: Any, after: Any, luck: Random) -> list[str]:
     >>> game = load("firewall-breach")
     >>> rolling = game.play(game.start(), "attack")
     >>> [between(game, rolling, game.play(rolling, "5"), Random(n)) for n in range(4)]
-    [['6'], ['3'], ['6'], ['3']]
+    [['6'], ['4'], ['6'], ['4']]
     """
     layers = _reachable(game, before)
     for depth in reversed(range(len(layers))):

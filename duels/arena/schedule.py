@@ -17,7 +17,7 @@ from duels.arena.played import Setting, Tournament
 from duels.core.errors import OptionError, UnknownName, quote
 from duels.core.game import AnyGame
 from duels.core.show import listed
-from duels.envs.kernels import NoKernel, have_numba
+from duels.envs.kernels import Chooser, NoKernel, have_numba
 from duels.games import load
 from duels.players import CLASS, HUMAN, OPPONENT, named, needs_solution, player
 from duels.solve import solve
@@ -72,20 +72,21 @@ def compiled(cup: Tournament, game: int, pairing: int) -> bool:
     return (
         cup.compiled
         and cup.time_limit is None
-        and all(has_chooser(cup.games[game], cup.players[player]) for player in players)
+        and all(chooser_of(cup.games[game], cup.players[index]) for index in players)
     )
 
 
-@lru_cache(maxsize=256)
-def has_chooser(setting: Setting, name: str) -> bool:
-    """Whether a kernel has a player in compiled code."""
+@lru_cache(maxsize=16)
+def chooser_of(setting: Setting, name: str) -> Chooser | None:
+    """A player in compiled code, with what it has worked out so far; None if there is none."""
     from duels.envs.opponents import able, chooser
 
+    game = game_of(setting)
     try:
-        game = game_of(setting)
-        return named(name).kind == OPPONENT and name in able(game) and bool(chooser(game, name))
+        known = named(name).kind == OPPONENT and name in able(game)
     except NoKernel:
-        return False
+        known = False
+    return chooser(game, name) if known else None
 
 
 def encounter_seed(cup: Tournament, game: int, pairing: int) -> int:

@@ -61,8 +61,7 @@ class Host:
                 move = choice(player, match.view(seat))
                 if not self.charged:
                     match.start_clock(seat)
-                if not failed:
-                    match.submit(seat, move, at=moment)
+                match.submit(seat, move, at=moment)
             except (Misbehaved, IllegalMove) as error:
                 failed[seat] = str(error)
         if failed and match.result is None:
