@@ -107,7 +107,7 @@ def learn() -> None:
     """Adam on the logistic loss, the rate falling to nothing."""
     game, began = CipherSiege(), time.monotonic()
     parts, wins = [], []
-    for seed, names in enumerate(product(PLAYERS, repeat=2)):
+    for seed, names in enumerate(product(PLAYERS, PLAYERS)):
         rows, won = games(game, names, seed)
         parts.append(inputs(game, rows, names))
         wins.append(np.where(rows[:, MOVER] == 0, won, 1 - won))
@@ -138,9 +138,7 @@ def learn() -> None:
             for (part, mean, square), slope in zip(learned, slopes, strict=True):
                 mean += 0.1 * (slope - mean)
                 square += 0.001 * (slope * slope - square)
-                part -= rate * mean / (1 - 0.9**step) / (
-                    np.sqrt(square / (1 - 0.999**step)) + 1e-7
-                )
+                part -= rate * mean / (1 - 0.9**step) / (np.sqrt(square / (1 - 0.999**step)) + 1e-7)
         error = float(np.mean((forward(x[fit:])[1] - y[fit:]) ** 2))
         print(f"epoch {epoch + 1}: mean squared error {error:.5f} of {np.var(y[fit:]):.5f}")
     facts = {"positions": len(x), "error": round(error, 5)}

@@ -1,9 +1,9 @@
 """Luck taken out of thousands of games at a time: `duels.arena.luck` over the rows of a kernel.
 
 The sum is the same, written once for a whole choice: what happened after it, moves and chance, less
-what was expected before. What a row is worth and what is expected comes from the kernel itself where
-it has a way of its own (`Kernel.weigher`); from exact values of all the rows it may lead to, where
-nothing is left to chance; else from the rules, once for each position.
+what was expected before. What a row is worth and what is expected comes from the kernel itself
+where it has a way of its own (`Kernel.weigher`); from exact values of all the rows it may lead to,
+where nothing is left to chance; else from the rules, once for each position.
 
 Only built-in players, whose mixes are known, play in a batch.
 """
@@ -46,7 +46,7 @@ REMEMBERED = 100_000  # positions asked of the rules
 
 
 class Adjusted(NamedTuple):
-    """By game: Player 1's score without luck, and what each seat gave away over how many choices."""
+    """By game: Player 1's score without luck; what each seat gave away, over how many choices."""
 
     score: Array
     regret: Array
@@ -57,7 +57,7 @@ Adjust = Callable[[Array, Array, Array, Array, int], Adjusted]
 
 
 def adjusted(game: AnyGame, players: tuple[str, str], met: Met, limit: int) -> Adjusted | None:
-    """Games of two built-in players who swap seats, as `meet` played and watched them, without luck.
+    """Games of two built-in players who swap seats, as `meet` watched them, without luck.
 
     None where nothing is known.
     """
@@ -156,7 +156,8 @@ def by_rules(game: AnyGame, players: tuple[str, str]) -> Weigh:
                 if move in choice.options and (found := choice.regret(move)) is not None:
                     regrets[seat][number] = float(found) if found > NOISE else 0.0
         value, expected = known.values(state), known.values.average(state, picks(said))
-        assert value is not None and expected is not None
+        assert value is not None
+        assert expected is not None
         return value, expected, regrets
 
     def weighed(rows: Array, actions: Array) -> Weighed:
@@ -202,7 +203,8 @@ def by_values(game: AnyGame, players: tuple[str, str]) -> Weigh:
     leads, fill_gains = leading(game.slug, sealed), gaining(game.slug)
     wide = moves if sealed else 1
     shares = np.array([ANY if name == "random" else share_of(name) for name in players])
-    gains = [None if name != "greedy" else chooser(game, name).gain for name in players]
+    found = [chooser(game, name) for name in players]
+    gains = [None if player is None else player.gain for player in found]
     shares[[gain is not None for gain in gains]] = LARGEST
     room = scratch()
 

@@ -18,7 +18,6 @@ from duels.arena.report import (
     scored,
     times,
 )
-from duels.arena.scores import Score
 from duels.arena.summary import Meeting, Part, Standing, Summary
 
 WIDTH, ROW, LEFT, RIGHT = 800, 34, 20, 20  # of the drawing of ratings
@@ -26,15 +25,16 @@ LONG = 36  # letters of a name in it
 STEPS = (10, 20, 50, 100, 200, 500, 1000, 2000)  # of its scale, in Elo
 SHOWN = 20  # records named for one way of failing
 MORE = """
-body { max-width: 64rem; } h2 { margin-top: 2.5rem; } .wide { margin-bottom: 1.2rem; } td.number, th.number { text-align: right;
-  font-variant-numeric: tabular-nums; }
-td.name, th.name { max-width: 16rem; overflow: hidden; text-overflow: ellipsis; position: sticky;
-  left: 0; background: var(--back); }
-td.own { background: var(--line); } .ahead { color: var(--good); } .behind { color: var(--blunder); }
-.raw { stroke: var(--text); opacity: .25; } .mark { fill: var(--curve); } .note { font-size: .9rem; }
 :root { --good: #1b6e2c; } @media (prefers-color-scheme: dark) { :root { --good: #7bd88f; } }
-nav a { margin-right: 1rem; } a { color: var(--curve); } code { font-size: .95em; }
-.rating text { font-size: 15px; } @media (max-width: 30rem) { .rating text { font-size: 30px; }
+body { max-width: 64rem; } h2 { margin-top: 2.5rem; } .wide { margin-bottom: 1.2rem; }
+td.number, th.number { text-align: right; font-variant-numeric: tabular-nums; }
+td.name, th.name { max-width: 16rem; overflow: hidden; text-overflow: ellipsis;
+  position: sticky; left: 0; background: var(--back); }
+td.own { background: var(--line); } .ahead { color: var(--good); }
+.behind { color: var(--blunder); } .raw { stroke: var(--text); opacity: .25; }
+.mark { fill: var(--curve); } .note, code { font-size: .9rem; }
+nav a { margin-right: 1rem; } a { color: var(--curve); } .rating text { font-size: 15px; }
+@media (max-width: 30rem) { .rating text { font-size: 30px; }
   td.name, th.name { max-width: 9rem; } body { padding: 0 .7rem; } }"""
 
 

@@ -69,15 +69,15 @@ def _merged(met: Met) -> dict[tuple[str, str], Moments]:
     """Each two players once, whichever was named first; who only met itself is left out."""
     found: dict[tuple[str, str], Moments] = {}
     for (one, two), moments in met.items():
-        if one == two or not moments.count:
+        if one == two or not moments.size:
             continue
         # A mean may lie outside of 0 to 1 when luck was taken out of it, which no rating explains.
         mean = min(1.0, max(0.0, moments.mean))
-        n, total = moments.count, moments.count * mean
+        n, total = moments.size, moments.size * mean
         moments = Moments(n, total, n * (moments.variance + mean**2))
         if one > two:
             one, two, moments = two, one, moments.turned()
-        found[one, two] = found.get((one, two), Moments()) + moments
+        found[one, two] = found.get((one, two), Moments()).plus(moments)
     return found
 
 
@@ -87,7 +87,7 @@ def _rated(group: Sequence[str], met: Met, width: float, number: int) -> list[Ra
     found = []
     for i, name in enumerate(group):
         elo, error = ELO * logits[i], ELO * sqrt(spread[i][i])
-        pairs = int(sum(moments.count for pair, moments in met.items() if name in pair))
+        pairs = int(sum(moments.size for pair, moments in met.items() if name in pair))
         half = student(pairs, width) * error
         low = -inf if name in bottom else elo - half
         high = inf if name in top else elo + half
@@ -99,17 +99,17 @@ def _fitted(group: Sequence[str], met: Met) -> tuple[list[float], Matrix]:
     """Log odds with mean 0 by Newton's method, and the covariance of their errors."""
     size = len(group)
     place = {name: i for i, name in enumerate(group)}
-    rows = [(place[one], place[two], moments + PRIOR) for (one, two), moments in met.items()]
+    rows = [(place[one], place[two], moments.plus(PRIOR)) for (one, two), moments in met.items()]
     logits = [0.0] * size
     for _ in range(STEPS):
         gradient = [0.0] * size
         bend = [[1 / size] * size for _ in range(size)]  # fixes the mean, which is free otherwise
         for i, j, moments in rows:
             chance = 1 / (1 + exp(logits[j] - logits[i]))
-            more = moments.total - moments.count * chance
+            more = moments.total - moments.size * chance
             gradient[i] += more
             gradient[j] -= more
-            _spread(bend, i, j, moments.count * chance * (1 - chance))
+            _spread(bend, i, j, moments.size * chance * (1 - chance))
         inverse = _inverse(bend)
         steps = [sum(a * b for a, b in zip(row, gradient, strict=True)) for row in inverse]
         longest = max(map(abs, steps))
@@ -119,7 +119,7 @@ def _fitted(group: Sequence[str], met: Met) -> tuple[list[float], Matrix]:
             break
     meat: Matrix = [[0.0] * size for _ in range(size)]
     for i, j, moments in rows:
-        _spread(meat, i, j, moments.count * moments.variance)
+        _spread(meat, i, j, moments.size * moments.variance)
     # The part that fixed the mean has no error, and leaves none: `meat` has rows that add up to 0.
     return logits, _product(_product(inverse, meat), inverse)
 

@@ -43,8 +43,8 @@ def text(found: Summary, *, ascii_only: bool = False) -> list[str]:
     for failed in found.forfeits:
         records = ", ".join(f"#{number}" for number in failed.records[:SHOWN])
         more = ", ..." if len(failed.records) > SHOWN else ""
-        lost = f"{short(failed.player)} lost {len(failed.records):,} by {failed.by} in {failed.game}"
-        lines += [*([""] if failed is found.forfeits[0] else []), f"{lost}: {records}{more}"]
+        lost = f"lost {len(failed.records):,} by {failed.by} in {failed.game}"
+        lines += ["", f"{short(failed.player)} {lost}; records:", f"  {records}{more}"]
     if cup.sprt is not None:
         low, high = (f"the first is {elo:g} Elo stronger" for elo in cup.sprt)
         lines += ["", f"SPRT: H0, {low}; H1, {high}."]
@@ -198,7 +198,9 @@ def to_json(found: Summary) -> dict[str, Any]:
         "played": found.played,
         "games": [_told(part) for part in found.games],
         "overall": _told(found.overall),
-        "forfeits": [failed._asdict() | {"records": [*failed.records]} for failed in found.forfeits],
+        "forfeits": [
+            failed._asdict() | {"records": [*failed.records]} for failed in found.forfeits
+        ],
     }
 
 

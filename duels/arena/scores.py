@@ -5,9 +5,9 @@ the unit. Its score is the mean of one player's two scores, and the interval com
 scores differ from each other.
 
 The interval is that of Agresti and Coull, carried over from wins to pair scores: two won and two
-lost pairs are added before mean and variance are taken, and Student's t serves few of them. Plain intervals have no width when all
-pairs ended alike, as they do in games without chance, though the next pair may differ; this one is
-then about as wide as the rule of three says.
+lost pairs are added before mean and variance are taken, and Student's t allows for few pairs. Plain
+intervals have no width when all pairs ended alike, as they do in games without chance, though the
+next pair may differ; this one is then about as wide as the rule of three says.
 
 >>> [round(number, 3) for number in estimate([1, 1, 0.5, 1])]  # mean, low, high, pairs, superior
 [0.875, 0.331, 1.0, 4, 0.892]
@@ -28,7 +28,7 @@ ADDED = 2  # won pairs, and as many lost ones
 class Moments(NamedTuple):
     """How many numbers there were, their sum and the sum of their squares."""
 
-    count: float = 0
+    size: float = 0
     total: float = 0.0
     squares: float = 0.0
 
@@ -41,29 +41,31 @@ class Moments(NamedTuple):
             squares += score * score
         return cls(count, total, squares)
 
-    def __add__(self, other: tuple[float, ...]) -> Moments:
-        count, total, squares = other
-        return Moments(self.count + count, self.total + total, self.squares + squares)
+    def plus(self, other: Moments) -> Moments:
+        return Moments(
+            self.size + other.size, self.total + other.total, self.squares + other.squares
+        )
 
     def turned(self) -> Moments:
         """Of the other player's scores."""
-        return Moments(
-            self.count, self.count - self.total, self.count - 2 * self.total + self.squares
-        )
+        return Moments(self.size, self.size - self.total, self.size - 2 * self.total + self.squares)
 
     @property
     def mean(self) -> float:
-        return self.total / self.count
+        return self.total / self.size
 
     @property
     def variance(self) -> float:
         """Of the numbers themselves."""
-        return max(0.0, self.squares / self.count - self.mean**2)
+        return max(0.0, self.squares / self.size - self.mean**2)
 
     @property
     def error(self) -> float:
         """The standard error of the mean."""
-        return sqrt(self.variance / self.count)
+        return sqrt(self.variance / self.size)
+
+
+PSEUDO = Moments(2 * ADDED, ADDED, ADDED)
 
 
 class Score(NamedTuple):
@@ -83,15 +85,15 @@ def estimate(scores: Iterable[float]) -> Score | None:
 
 def estimated(found: Moments) -> Score | None:
     """As `estimate`, from the sums alone."""
-    if not found.count:
+    if not found.size:
         return None
-    added = found + Moments(2 * ADDED, ADDED, ADDED)
-    half = student(added.count - 1) * added.error
+    added = found.plus(PSEUDO)
+    half = student(added.size - 1) * added.error
     low, high = max(0.0, added.mean - half), min(1.0, added.mean + half)
     # Scores that luck was taken out of may lie a little outside of 0 to 1.
     low, high = min(low, found.mean), max(high, found.mean)
     superior = normal((added.mean - 0.5) / added.error)
-    return Score(found.mean, low, high, int(found.count), superior)
+    return Score(found.mean, low, high, int(found.size), superior)
 
 
 def student(freedom: float, z: float = CONFIDENCE) -> float:

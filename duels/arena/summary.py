@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 from duels.arena.played import Encounter, Setting, Tournament
 from duels.arena.ratings import Rating, rate
-from duels.arena.scores import ADDED, CONFIDENCE, Moments, Score, estimated
+from duels.arena.scores import CONFIDENCE, PSEUDO, Moments, Score, estimated
 from duels.arena.sprt import Verdict, sprt
 from duels.games import find
 
@@ -143,9 +143,8 @@ class Sums:
     @property
     def best(self) -> Moments:
         """The adjusted scores, or all scores where those say more: both have the same mean."""
-        added = Moments(2 * ADDED, ADDED, ADDED)
-        better = (self.adjusted + added).error <= (self.raw + added).error
-        return self.adjusted if self.adjusted.count and better else self.raw
+        better = self.adjusted.plus(PSEUDO).error <= self.raw.plus(PSEUDO).error
+        return self.adjusted if self.adjusted.size and better else self.raw
 
 
 class Ratio:
@@ -198,7 +197,7 @@ def _share(known: Sequence[tuple[float, float]]) -> float:
 def saved(raw: Sequence[float], without: Sequence[float]) -> Saving | None:
     """The ratio of two variances of the same pairs; None where it says nothing."""
     one, two = Moments.of(raw), Moments.of(without)
-    if one.count < FEW or one.variance <= NOTHING or two.variance <= NOTHING:
+    if one.size < FEW or one.variance <= NOTHING or two.variance <= NOTHING:
         return None
     # By the delta method: what each pair adds to the logarithm of the ratio.
     adds = Moments.of(
@@ -236,17 +235,17 @@ def _part(cup: Tournament, sums: Sequence[Sums], setting: Setting | None) -> Par
         by_pairing.setdefault(kept.names, []).append(kept)
     meetings, raw, best = [], {}, {}
     for (one, two), some in by_pairing.items():
-        raw[one, two] = together([(kept.raw.count, kept.raw) for kept in some])
-        best[one, two] = together([(kept.raw.count, kept.best) for kept in some])
-        known = any(kept.adjusted.count for kept in some)
-        alone = some[0] if setting is not None else None
+        raw[one, two] = together([(kept.raw.size, kept.raw) for kept in some])
+        best[one, two] = together([(kept.raw.size, kept.best) for kept in some])
+        known = any(kept.adjusted.size for kept in some)
+        saving, test = (some[0].saving, some[0].sprt) if setting is not None else (None, None)
         score = estimated(raw[one, two])
         assert score is not None
         meetings.append(Meeting(
             one, two, score, estimated(best[one, two]) if known else None,
-            alone and alone.saving, alone and alone.sprt, some[0].record,
+            saving, test, some[0].record,
         ))  # fmt: skip
-    adjusted = any(kept.adjusted.count for kept in sums)
+    adjusted = any(kept.adjusted.size for kept in sums)
     ratings = {rating.player: rating for rating in rate(raw)}
     without = {rating.player: rating for rating in rate(best)} if adjusted else {}
     order = without or ratings
@@ -259,15 +258,17 @@ def _part(cup: Tournament, sums: Sequence[Sums], setting: Setting | None) -> Par
 def _standing(
     name: str, sums: Sequence[Sums], ratings: dict[str, Rating], without: dict[str, Rating]
 ) -> Standing:
-    raw, best, regret, failed, known = [], [], Ratio(), 0, False
+    raw: list[tuple[float, Moments]] = []
+    best: list[tuple[float, Moments]] = []
+    regret, failed, known = Ratio(), 0, False
     for kept in sums:
         if name in kept.names:
             side = kept.names.index(name)
-            for parts, found in ((raw, kept.raw), (best, kept.best)):
-                parts.append((kept.raw.count, found.turned() if side else found))
+            for parts, moments in ((raw, kept.raw), (best, kept.best)):
+                parts.append((kept.raw.size, moments.turned() if side else moments))
             regret += kept.regret[side]
-            failed += sum(len(found) for (who, _), found in kept.failed.items() if who == name)
-            known = known or bool(kept.adjusted.count)
+            failed += sum(len(games) for (who, _), games in kept.failed.items() if who == name)
+            known = known or bool(kept.adjusted.size)
     score = estimated(together(raw))
     assert score is not None
     return Standing(
@@ -281,10 +282,10 @@ def together(parts: Sequence[tuple[float, Moments]]) -> Moments:
 
     So the variance is what makes the standard error that of a weighted mean of separate means.
     """
-    whole = sum(weight for weight, _ in parts)
+    whole, size = sum(weight for weight, _ in parts), sum(found.size for _, found in parts)
     mean = sum(weight * found.mean for weight, found in parts) / whole
-    error = sum((weight * found.error) ** 2 for weight, found in parts) / whole**2
-    return Moments(whole, whole * mean, whole * (error * whole + mean**2))
+    error = sqrt(sum((weight * found.error) ** 2 for weight, found in parts)) / whole
+    return Moments(size, size * mean, size * (error**2 * size + mean**2))
 
 
 def _approximate(setting: Setting) -> bool:

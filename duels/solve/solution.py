@@ -142,7 +142,7 @@ class Solution:
         return self.value(match.state if number is None else match.state_before(number))
 
     def guess(self, state: Any, players: tuple[str, str]) -> float | None:
-        """About Player 1's expected score where somebody chooses, with all hands open; None: no idea.
+        """About Player 1's expected score where somebody chooses, hands open; None: no idea.
 
         `players` are the names of who plays. For what stays right however good the guess is, as
         taking luck out of a score does.

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from duels.arena import luck
-from duels.core import Match, View
+from duels.core import Match
 from duels.core.game import AnyGame, Chance, Outcome
 from duels.games import load
 from duels.players import make
@@ -36,7 +36,8 @@ LIMIT = 1000
 
 def watched(game: AnyGame, players: Sequence[str], pairs: int, limit: int = LIMIT) -> Met:
     one, two = (chooser(game, name) for name in players)
-    assert one is not None and two is not None
+    assert one is not None
+    assert two is not None
     return meet(game, one, two, 7, range(pairs), limit, watch=True)
 
 
@@ -45,7 +46,7 @@ def by_hand(game: AnyGame, met: Met, number: int, limit: int) -> Match:
     begin = int(met.choices[:number].sum())
     actions = met.actions[begin : begin + int(met.choices[number])]
     states = retrace(game, actions, 7, number // 2, limit).states
-    match, moves, reached = Match(game, turn_limit=limit), game.moves(), 0
+    match, moves = Match(game, turn_limit=limit), game.moves()
 
     def chance(wanted: Any) -> None:
         """Outcomes until the state is the wanted one; the first that leads there will do."""
@@ -65,19 +66,16 @@ def by_hand(game: AnyGame, met: Met, number: int, limit: int) -> Match:
         return any(leads(after, further, wanted) for further in turn.odds)
 
     chance(states[0])
-    for action in actions.tolist():
-        reached += 1
+    for action, wanted in zip(actions.tolist(), states[1:], strict=True):
         for seat, chosen in zip(match.deciders, action, strict=False):
             match.submit(seat, moves[chosen])
-        chance(states[reached])
+        chance(wanted)
     return match
 
 
 @pytest.mark.parametrize("players", PLAYERS, ids=" ".join)
 @pytest.mark.parametrize("game", GAMES, ids=lambda game: f"{game.slug} {game.differing()}")
-def test_a_batch_and_the_rules_agree_on_every_game(
-    game: AnyGame, players: tuple[str, str]
-) -> None:
+def test_a_batch_and_the_rules_agree_on_every_game(game: AnyGame, players: tuple[str, str]) -> None:
     met = watched(game, players, 4)
     found = adjusted(game, players, met, LIMIT)
     assert found is not None
@@ -88,7 +86,8 @@ def test_a_batch_and_the_rules_agree_on_every_game(
         mixes = [make(name, "").mix for name in names]
         alone = luck.adjusted(match, mixes, (names[0], names[1]))
         assert alone.score == pytest.approx(float(found.score[number]), abs=1e-7)
-        assert alone.regret is not None and alone.graded is not None
+        assert alone.regret is not None
+        assert alone.graded is not None
         assert tuple(found.graded[number]) == alone.graded
         assert found.regret[number].tolist() == pytest.approx(alone.regret, abs=1e-9)
 

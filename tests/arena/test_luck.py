@@ -74,7 +74,9 @@ def raw(match: Match) -> float:
     return 0.5 if winner is None else 1.0 - winner
 
 
-def bias(game: AnyGame, mixes: Sequence[Says], make_values: Callable[..., Values] = Values) -> float:
+def bias(
+    game: AnyGame, mixes: Sequence[Says], make_values: Callable[..., Values] = Values
+) -> float:
     """How far the mean of the adjusted score is from that of the score, over every course."""
     values, total, whole = make_values(game, arbitrary), 0.0, 0.0
     for match, likely in courses(game):
@@ -155,13 +157,16 @@ def test_over_many_games_the_means_agree(slug: str, names: Sequence[str]) -> Non
 
 
 @pytest.mark.parametrize("slug", ["firewall-breach", "number-clash", "digit-duel", "number-wars"])
-def test_between_players_who_say_how_they_play_perfectly_nothing_but_luck_is_left(slug: str) -> None:
+def test_between_players_who_say_how_they_play_perfectly_nothing_but_luck_is_left(
+    slug: str,
+) -> None:
     game = load(slug)
     match, mixes = played(game, ("perfect", "perfect"), 5)
     found = adjusted(match, mixes)
     assert found.score == pytest.approx(float(solve(game).start_value()), abs=1e-9)
     assert found.regret == (0.0, 0.0)
-    assert found.graded is not None and min(found.graded) > 0
+    assert found.graded is not None
+    assert min(found.graded) > 0
 
 
 def test_regrets_are_those_of_the_analysis() -> None:
@@ -170,7 +175,8 @@ def test_regrets_are_those_of_the_analysis() -> None:
     for slug in ("firewall-breach", "number-clash", "digit-duel", "number-wars"):
         match, mixes = played(load(slug), ("random", "greedy"), 3)
         found, graded = adjusted(match, mixes), grade(match)
-        assert found.regret is not None and found.graded is not None
+        assert found.regret is not None
+        assert found.graded is not None
         for player in (0, 1):
             assert found.regret[player] == pytest.approx(float(graded.regret(player) or 0))
             assert found.graded[player] == len(graded.of(player))
@@ -187,5 +193,6 @@ def test_a_forfeit_leaves_the_score_and_takes_out_the_luck_before_it() -> None:
     match.submit(0, "attack")
     match.forfeit(1, "crashed")
     found = adjusted(match, [silent, silent])
-    assert found.score is not None and found.score != 1.0
+    assert found.score is not None
+    assert found.score != 1.0
     assert found.score == pytest.approx(1.0, abs=0.3)

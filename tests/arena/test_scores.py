@@ -62,7 +62,7 @@ def test_games_of_a_pair_are_not_counted_as_two() -> None:
         found, moments = estimate(scores), Moments.of(scores)
         assert found is not None
         hits += found.low <= 0.5 <= found.high
-        half = 1.96 * (moments.mean * (1 - moments.mean) / (2 * moments.count)) ** 0.5
+        half = 1.96 * (moments.mean * (1 - moments.mean) / (2 * moments.size)) ** 0.5
         wrong += abs(moments.mean - 0.5) <= half
     assert likely(hits, 1000, 0.95)
     assert not likely(wrong, 1000, 0.95)
@@ -87,7 +87,8 @@ def test_superiority_is_right_as_often_as_it_says() -> None:
 @given(st.lists(st.sampled_from(KINDS), min_size=1, max_size=50))
 def test_an_interval_contains_its_mean_and_turns_with_the_players(scores: list[float]) -> None:
     found, turned = estimate(scores), estimate([1 - score for score in scores])
-    assert found is not None and turned is not None
+    assert found is not None
+    assert turned is not None
     assert 0 <= found.low <= found.mean <= found.high <= 1
     assert turned.low == pytest.approx(1 - found.high)
     assert turned.superior == pytest.approx(1 - found.superior)

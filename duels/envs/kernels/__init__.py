@@ -27,7 +27,7 @@ __all__ = [
     "DECISIONS", "GOING_ON", "KERNELS", "NOBODY",
     "Array", "Chooser", "Kernel", "NoKernel", "Scalar", "Weigh", "Weighed",
     "apart", "compiled", "have_numba", "keep", "kernel_named", "kernel_of", "need_numba", "nobody",
-    "np", "placed",
+    "np", "placed", "weighed_by",
 ]  # fmt: skip
 
 # By slug. A game of another package declares an entry point in the group `duels.kernels`:
@@ -92,14 +92,29 @@ def unweighed(game: Any, players: tuple[str, str]) -> Weigh | None:
     return None
 
 
-def placed(place: str) -> Callable[[Any, Any], Any]:
-    """What a module makes that is built on the kernel's own: `module:function`, found late."""
+def placed(place: str) -> Callable[[Any, str], Chooser | None]:
+    """The choosers of a module that is built on the kernel's own: `module:function`, found late."""
 
-    def made(game: Any, what: Any) -> Any:
-        module, _, name = place.partition(":")
-        return getattr(importlib.import_module(module), name)(game, what)
+    def chooser(game: Any, opponent: str) -> Chooser | None:
+        made: Chooser | None = located(place)(game, opponent)
+        return made
 
-    return made
+    return chooser
+
+
+def weighed_by(place: str) -> Callable[[Any, tuple[str, str]], Weigh | None]:
+    """A weigher likewise."""
+
+    def weigher(game: Any, players: tuple[str, str]) -> Weigh | None:
+        made: Weigh | None = located(place)(game, players)
+        return made
+
+    return weigher
+
+
+def located(place: str) -> Any:
+    module, _, name = place.partition(":")
+    return getattr(importlib.import_module(module), name)
 
 
 class Kernel(NamedTuple):
@@ -187,8 +202,7 @@ def kernel_named(slug: str) -> Kernel | None:
     place = KERNELS.get(slug) or others().get(slug)
     if place is None:
         return None
-    module, _, name = place.partition(":")
-    kernel: Kernel = getattr(importlib.import_module(module), name)
+    kernel: Kernel = located(place)
     return kernel
 
 

@@ -1,8 +1,8 @@
 """What choices in Cipher Siege are worth with both hands open, compiled: `duels.solve.siege.guess`.
 
-The network's hidden layer is a sum over the parts of a state, so the parts are tables: of every hand
-on either side, of both CIs with who plays, and of a card in the deck. What a choice is worth is an
-average over the card that a swap brings and the one that is drawn then.
+The network's hidden layer is a sum over the parts of a state, so the parts are tables: of every
+hand on either side, of both CIs with who plays, and of a card in the deck. What a choice is worth
+is an average over the card that a swap brings and the one that is drawn then.
 """
 
 from __future__ import annotations
@@ -91,9 +91,7 @@ def code_of(net: Net, cards: int) -> Scalar:
 
 
 @compiled
-def lay(
-    net: Net, mover: int, other: int, ci: int, other_ci: int, deck: int, room: Array
-) -> None:
+def lay(net: Net, mover: int, other: int, ci: int, other_ci: int, deck: int, room: Array) -> None:
     """What all parts of a state but the mover's hand add to the hidden layer."""
     theirs = code_of(net, other)
     for unit in range(room.shape[0]):
@@ -173,7 +171,7 @@ def worth(rules: Rules, net: Net, state: Array, i: int, action: int, room: Array
 @apart
 def shares(
     rules: Rules, kind: int, hands: Hands, own: Playing, state: Array, i: int, out: Array
-) -> int:
+) -> Scalar:
     """How likely each move of a row's list is; how many there are."""
     row, player = state[i, ROW], state[i, MOVER]
     at = rules.words[ROWS] + 2 * row
@@ -218,7 +216,7 @@ def shares(
 
 @apart
 def regret(rules: Rules, own: Playing, worths: Worths, state: Array, i: int, action: int) -> Scalar:
-    """What an action gave away by the stored values: `CipherSiegeSolution.assess`; NaN: not known."""
+    """What an action gave away by the stored values, as `assess` says; NaN: not known."""
     row, player = state[i, ROW], state[i, MOVER]
     begin = rules.words[rules.words[ROWS] + 2 * row]
     if own.hands.attacks[row] == 0:  # an empty hand: pass
@@ -248,9 +246,7 @@ def regret(rules: Rules, own: Playing, worths: Worths, state: Array, i: int, act
 
 @keep
 @apart
-def read_block(
-    data: Array, first: Any, count: int, found: Array, worths: Worths, used: int
-) -> int:
+def read_block(data: Array, first: Any, count: int, found: Array, worths: Worths, used: int) -> int:
     """The values of one block, as `unpack_block` reads it; how much of `values` is used then."""
     read, key = count_keys(data, count), first
     value, at = read + 2 * count, 0
@@ -298,7 +294,9 @@ def weigh(
     for i in range(state.shape[0]):
         mover = state[i, MOVER]
         own, theirs = state[i, HAND + mover], state[i, HAND + 1 - mover]
-        lay(net, mover, theirs, state[i, CI + mover], state[i, CI + 1 - mover], state[i, DECK], room)
+        lay(
+            net, mover, theirs, state[i, CI + mover], state[i, CI + 1 - mover], state[i, DECK], room
+        )
         value[i] = guess(net, own, net.card.shape[0] - 1, room)
         n = shares(rules, kinds[mover], hands, one if mover == 0 else two, state, i, mix)
         begin = rules.words[rules.words[ROWS] + 2 * state[i, ROW]]

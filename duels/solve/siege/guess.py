@@ -57,7 +57,7 @@ def largest(held: tuple[int, ...]) -> int:
 
 
 def shape(game: CipherSiege) -> list[int]:
-    """How many features each part has: both hands, both CIs, deck, a one, and who both players are."""
+    """How many features each part has: two hands, two CIs, the deck, a one, two players."""
     hand, ci = 2 * game.values + 1, max(game.integrity)
     return [hand, hand, ci, ci, game.values, 1, len(PLAYERS), len(PLAYERS)]
 
