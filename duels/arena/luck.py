@@ -115,7 +115,7 @@ def without_luck(match: Match, mixes: Sequence[Says], values: Values) -> float |
                     for player, move in entry.moves]  # fmt: skip
             if all(mix is None or len(mix) == 1 for _, mix, _ in said):
                 continue
-            before = values.average(match.state_before(number), _picks(said))
+            before = values.average(match.state_before(number), picks(said))
         else:
             continue  # running out of time, a forfeit: nobody's luck
         after = values(match.state_after(number))
@@ -125,7 +125,7 @@ def without_luck(match: Match, mixes: Sequence[Says], values: Values) -> float |
     return score
 
 
-def _picks(
+def picks(
     said: Sequence[tuple[int, Mix | None, Move]],
 ) -> list[tuple[tuple[Move, ...], float]]:
     """What could have been picked and how likely: by the mixes, else what was."""
@@ -133,8 +133,8 @@ def _picks(
     for _, mix, move in said:
         mine = {move: 1.0} if mix is None else mix
         whole = sum(mine.values())
-        parts = [((*picks, m), chance * p / whole)
-                 for picks, chance in parts for m, p in mine.items() if p]  # fmt: skip
+        parts = [((*before, m), chance * p / whole)
+                 for before, chance in parts for m, p in mine.items() if p]  # fmt: skip
     return parts
 
 

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 from duels.arena.played import Encounter, Setting, Tournament
 from duels.arena.ratings import Rating, rate
-from duels.arena.scores import CONFIDENCE, Moments, Score, estimated
+from duels.arena.scores import ADDED, CONFIDENCE, Moments, Score, estimated
 from duels.arena.sprt import Verdict, sprt
 from duels.games import find
 
@@ -142,8 +142,10 @@ class Sums:
 
     @property
     def best(self) -> Moments:
-        """The adjusted scores, or the scores where there are none: both have the same mean."""
-        return self.adjusted if self.adjusted.count else self.raw
+        """The adjusted scores, or all scores where those say more: both have the same mean."""
+        added = Moments(2 * ADDED, ADDED, ADDED)
+        better = (self.adjusted + added).error <= (self.raw + added).error
+        return self.adjusted if self.adjusted.count and better else self.raw
 
 
 class Ratio:

@@ -25,7 +25,7 @@ from duels.solve.compiled.cache import keep
 
 __all__ = [
     "DECISIONS", "GOING_ON", "KERNELS", "NOBODY",
-    "Array", "Chooser", "Kernel", "NoKernel", "Scalar",
+    "Array", "Chooser", "Kernel", "NoKernel", "Scalar", "Weigh", "Weighed",
     "apart", "compiled", "have_numba", "keep", "kernel_named", "kernel_of", "need_numba", "nobody",
     "np", "placed",
 ]  # fmt: skip
@@ -66,6 +66,20 @@ class Chooser(NamedTuple):
 
     choose: Callable[..., Any]
     tables: Any
+    # Of one that takes the largest gain in sight: `gain(rules, state, i, player, action)`.
+    gain: Callable[..., Any] | None = None
+
+
+class Weighed(NamedTuple):
+    """Choices in rows of a kernel, for taking luck out of scores. Values are Player 1's score."""
+
+    value: Array  # of the row, by exact values or a guess
+    expected: Array  # on average over how the players choose and what chance then brings
+    regret: Array  # of what was chosen, by seat; NaN for a seat that did not choose, or not known
+
+
+# From rows in which somebody chooses, and what was chosen.
+Weigh = Callable[[Array, Array], Weighed]
 
 
 def nobody(game: Any, opponent: str) -> Chooser | None:
@@ -73,15 +87,19 @@ def nobody(game: Any, opponent: str) -> Chooser | None:
     return None
 
 
-def placed(place: str) -> Callable[[Any, str], Chooser | None]:
-    """The choosers of a module that is built on the kernel's own: `module:function`, found late."""
+def unweighed(game: Any, players: tuple[str, str]) -> Weigh | None:
+    """The weigher of a kernel that has none."""
+    return None
 
-    def chooser(game: Any, opponent: str) -> Chooser | None:
+
+def placed(place: str) -> Callable[[Any, Any], Any]:
+    """What a module makes that is built on the kernel's own: `module:function`, found late."""
+
+    def made(game: Any, what: Any) -> Any:
         module, _, name = place.partition(":")
-        made: Chooser | None = getattr(importlib.import_module(module), name)(game, opponent)
-        return made
+        return getattr(importlib.import_module(module), name)(game, what)
 
-    return chooser
+    return made
 
 
 class Kernel(NamedTuple):
@@ -119,6 +137,8 @@ class Kernel(NamedTuple):
     observe: Callable[..., Any]
     chooser: Callable[[Any, str], Chooser | None] = nobody
     packed: Callable[..., Any] | None = None
+    # `weigher(game, players)`, where there is a better way than asking the rules (`duels.arena`).
+    weigher: Callable[[Any, tuple[str, str]], Weigh | None] = unweighed
 
 
 need_numba = functools.partial(numba.need_numba, "vectorised games need", "rl")

@@ -289,4 +289,5 @@ KERNEL = Kernel(
     CipherSiege, COLUMNS, "int64", rules, lambda game: False, pack, unpack,
     begin, mover, legal, choose, play, mask, observe,
     placed("duels.envs.kernels.cipher_siege_players:chooser"), packed_mask,
+    placed("duels.envs.kernels.cipher_siege_luck:weigher"),
 )  # fmt: skip

@@ -71,7 +71,7 @@ class Guess:
         numbers = struct.unpack(f"<{len(payload) // 4}f", payload)
         hidden = (len(numbers) - 1) // (inputs + 1)
         rows = [list(numbers[at * hidden : (at + 1) * hidden]) for at in range(inputs + 1)]
-        self._out, self._shift = rows.pop(), numbers[-1]
+        self.out, self.shift = rows.pop(), numbers[-1]
         self._weights = []
         for size in shape(game):
             self._weights.append(rows[:size])
@@ -81,39 +81,40 @@ class Guess:
     def __call__(self, state: State, players: Sequence[str]) -> float:
         """Player 1's expected score, about, where somebody chooses an action."""
         mover = state.mover
-        kinds = self._kinds(players[mover], players[1 - mover])
         own, other = state.hands[mover], state.hands[1 - mover]
-        cis = (state.ci[mover], state.ci[1 - mover], *kinds)
+        cis = (state.ci[mover], state.ci[1 - mover], kind(players[mover]), kind(players[1 - mover]))
         hands = map(add, self._part(OWN, own), self._part(OTHER, other))
         hidden = map(add, hands, map(add, self._part(CIS, cis), self._part(DECK, state.deck)))
-        total = self._shift
-        for part, weight in zip(hidden, self._out, strict=True):
+        total = self.shift
+        for part, weight in zip(hidden, self.out, strict=True):
             if part > 0.0:
                 total += part * weight
         chance = 1.0 / (1.0 + exp(-total))
         return chance if mover == 0 else 1.0 - chance
 
-    def _kinds(self, own: str, other: str) -> tuple[int, int]:
-        return KINDS.get(own, KINDS[ANYBODY]), KINDS.get(other, KINDS[ANYBODY])
-
-    def _part(self, kind: int, of: tuple[int, ...]) -> list[float]:
-        """What a part of a state adds to the hidden layer."""
-        found = self._known.get((kind, of))
+    def _part(self, part: int, of: tuple[int, ...]) -> list[float]:
+        found = self._known.get((part, of))
         if found is None:
             if len(self._known) > REMEMBERED:
                 self._known.clear()
-            found = self._known[kind, of] = self._added(kind, of)
+            found = self._known[part, of] = self.added(part, of)
         return found
 
-    def _added(self, kind: int, of: tuple[int, ...]) -> list[float]:
+    def added(self, part: int, of: tuple[int, ...]) -> list[float]:
+        """What a part of a state adds to the hidden layer: cards, or both CIs with who plays."""
         weights, values = self._weights, self.game.values
-        if kind == CIS:
+        if part == CIS:
             own, other, mine, theirs = of
             rows = weights[CIS][own - 1], weights[CIS + 1][other - 1]
             return _sum((1, 1, 1, 1), (*rows, weights[WHO][mine], weights[WHO + 1][theirs]))
-        if kind == DECK:
+        if part == DECK:
             return _sum((1, *counts(of, values)), (*weights[ONE], *weights[DECK]))
-        return _sum(features(of, values), weights[kind])
+        return _sum(features(of, values), weights[part])
+
+
+def kind(player: str) -> int:
+    """The number of a player among those it knows."""
+    return KINDS.get(player, KINDS[ANYBODY])
 
 
 def _sum(factors: Sequence[float], rows: Sequence[Sequence[float]]) -> list[float]:
