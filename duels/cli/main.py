@@ -27,6 +27,8 @@ COMMANDS = {
     "value": "duels.cli.value:value",
     "exploit": "duels.cli.exploit:exploit",
     "arena": "duels.cli.arena:arena",
+    "bot": "duels.cli.bots:bot",
+    "join": "duels.cli.join:join",
     "positions": "duels.cli.positions:positions_command",
     "analyse": "duels.cli.report:analyse",
     "explain": "duels.cli.explain:explain",
@@ -219,7 +221,7 @@ def _parser(first: str) -> argparse.ArgumentParser:
         help="an opponent's name, a program as './mybot', or a MODULE:CLASS",
     )  # fmt: skip
     arena.add_argument(
-        "--games", default="all", metavar="NAMES", help="'all', as usual, or names with commas between"
+        "--games", default="all", metavar="GAME,…", help="some games; usually 'all'"
     )
     options(arena)
     arena.add_argument(
@@ -244,6 +246,19 @@ def _parser(first: str) -> argparse.ArgumentParser:
     )
     json(arena, "the results, for programs")
     plain(arena)
+
+    bot = command("bot", "check a bot in every game, or write a new one to begin with")
+    bot.add_argument("action", choices=("check", "new"))
+    bot.add_argument("what", metavar="CMD|FILE", help="'./bot' to check; a .py or .js to write")
+    bot.add_argument("--games", metavar="GAME,…", help="check only these")
+    json(bot)
+
+    join = command("join", "let a bot play at a server")
+    join.add_argument("url", metavar="URL", help="of a match, or of a server for open challenges")
+    join.add_argument("--bot", required=True, metavar="CMD", help="'./bot', MODULE:CLASS or a name")
+    join.add_argument("--game", metavar="GAME", help="open challenges of this game, and wait")
+    join.add_argument("--matches", type=_count, metavar="N", help="leave after so many")
+    join.add_argument("--name", metavar="NAME", help="what the server calls it")
 
     positions = command("positions", "positions with exact values, to learn from", game=True)
     options(positions)

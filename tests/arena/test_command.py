@@ -50,7 +50,7 @@ def test_the_same_command_gives_the_same_files(tmp_path: Path) -> None:
         assert duels(*SMALL, "--out", str(tmp_path / folder)).returncode == 0
     for name in FILES:
         one, two = ((tmp_path / folder / name).read_bytes() for folder in ("one", "two"))
-        assert one == two.replace(b"two", b"one"), name
+        assert one == two, name
     assert contents(tmp_path / "one") == contents(tmp_path / "two")
 
 
@@ -72,7 +72,6 @@ def test_any_game_is_a_record_for_every_command(tmp_path: Path) -> None:
     kept = json.loads(duels("replay", f"{out}#3", "--json").stdout)
     assert kept["players"] == ["greedy", HERE + "Last"]
     assert duels("analyse", f"{out}#3").returncode == 0
-    assert "The record is right" in duels("verify", f"{out}#3").stdout
     for wrong, said in (("#99", "numbered 1 to 16"), ("#0", "numbered"), ("#x", "cannot read")):
         refused = duels("replay", f"{out}{wrong}")
         assert (refused.returncode, len(refused.stderr.splitlines())) == (1, 1)
