@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import subprocess
@@ -54,8 +55,6 @@ def cluster(tmp_path: Path) -> Iterator[Cluster]:
     try:
         single = ("--nthreads", "1", "--no-nanny")
         started += [start("dask_worker", *file, *single) for _ in range(2)]
-        import json
-
         until = time.monotonic() + 60
         while not told.exists() or not told.read_text():
             assert time.monotonic() < until, (tmp_path / "log").read_text()
@@ -95,6 +94,6 @@ def test_a_cluster_that_is_not_there_is_said_in_a_line(tmp_path: Path) -> None:
     cup = tournament("greedy random", "number-wars")
     with (
         Archive.begin(str(tmp_path), cup) as archive,
-        pytest.raises(DuelsError, match="there is no Dask cluster at dask://127.0.0.1:1"),
+        pytest.raises(DuelsError, match=r"there is no Dask cluster at dask://127\.0\.0\.1:1"),
     ):
         run(archive, cluster="dask://127.0.0.1:1")

@@ -1,4 +1,4 @@
-"""`duels arena` as a user has it: what it says, what it keeps, how it is interrupted and goes on."""
+"""`duels arena` as a user has it: what it says and keeps, and that it goes on when interrupted."""
 
 from __future__ import annotations
 
