@@ -13,7 +13,7 @@ actions that were chosen, from which the rules and the random numbers give the r
 set()
 >>> Archive.begin(folder.name, cup._replace(seed=2))
 Traceback (most recent call last):
-duels.core.errors.OptionError: ... holds another tournament: its seed is 1, not 2; choose another --out
+duels.core.errors.OptionError: ...: its seed is 1, not 2; choose another --out
 >>> folder.cleanup()
 """
 
@@ -138,7 +138,7 @@ class Archive:
                 base.execute("INSERT INTO tournament VALUES (?, ?)", (VERSION, data))
             base.execute("COMMIT")
         except (OSError, sqlite3.Error) as error:
-            raise DuelsError(f"cannot keep a tournament in {quote(folder)}: {_why(error)}") from None
+            raise DuelsError(f"cannot keep games in {quote(folder)}: {_why(error)}") from None
         if row is not None:
             _same(folder, _read(folder, row), cup)
         return cls(folder, cup, base, lock)
@@ -179,7 +179,7 @@ class Archive:
     def portions(self) -> set[Portion]:
         """What has been played."""
         rows = self._base.execute("SELECT game, pairing, start, stop, compiled FROM portions")
-        return {Portion(*numbers, bool(compiled)) for *numbers, compiled in rows}
+        return set(map(_portion, rows))
 
     def played(self, game: int, pairing: int) -> list[Played]:
         """The games of a pairing in a game from the first pair on, without a gap."""
@@ -189,8 +189,8 @@ class Archive:
             (game, pairing),
         )
         found: list[Played] = []
-        for *numbers, compiled, data in rows:
-            portion = Portion(*numbers, bool(compiled))
+        for *numbers, data in rows:
+            portion = _portion(numbers)
             if 2 * portion.start != len(found):
                 break
             found += unpacked(portion, data)
@@ -203,13 +203,14 @@ class Archive:
                 found = Encounter(game, pairing, self.played(game, pairing))
                 if self.cup.sprt is not None:
                     last = decide(found.pair_scores(), *self.cup.sprt)
-                    found = found._replace(played=found.played[: None if last is None else 2 * last])
+                    if last is not None:
+                        found = found._replace(played=found.played[: 2 * last])
                 yield found
 
     def everything(self) -> Iterator[Done]:
         """All portions, as they are kept."""
-        for *numbers, compiled, played, records in self._base.execute("SELECT * FROM portions"):
-            yield Done(Portion(*numbers, bool(compiled)), played, records)
+        for *numbers, played, records in self._base.execute("SELECT * FROM portions"):
+            yield Done(_portion(numbers), played, records)
 
     def stored(self, place: Place) -> Done | None:
         """The portion in which a game is kept."""
@@ -219,8 +220,13 @@ class Archive:
         ).fetchone()
         if row is None:
             return None
-        *numbers, compiled, played, records = row
-        return Done(Portion(*numbers, bool(compiled)), played, records)
+        *numbers, played, records = row
+        return Done(_portion(numbers), played, records)
+
+
+def _portion(numbers: Iterable[int]) -> Portion:
+    game, pairing, start, stop, compiled = numbers
+    return Portion(game, pairing, start, stop, bool(compiled))
 
 
 def _read(folder: str, row: tuple[int, str]) -> Tournament:

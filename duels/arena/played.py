@@ -4,7 +4,8 @@ A tournament is a list of games (with their options), a list of players and a nu
 two players who meet are a pairing. In each game a pairing plays `pairs` pairs: two games that share
 chance and the streams of randomness of both seats, with the players in each other's seats.
 
->>> cup = Tournament(("perfect", "greedy", "random"), (Setting("firewall-breach"),), pairs=2, seed=1)
+>>> names = ("perfect", "greedy", "random")
+>>> cup = Tournament(names, (Setting("firewall-breach"),), pairs=2, seed=1)
 >>> cup.pairings
 ((0, 1), (0, 2), (1, 2))
 >>> cup._replace(gauntlet=True).pairings

@@ -104,11 +104,9 @@ def result_of(place: Place, game: Game) -> Played:
     score = 0.5 if result.winner is None else float(result.winner == 0)
     failed = result.by in ("forfeit", "time") and result.winner is not None
     choices = sum(isinstance(entry, Pick) for entry in game.match.events)
-    found = adjusted(game.match, game.mixes)
+    found = adjusted(game.match, game.mixes, game.match.players)
     loser = 1 - result.winner if failed and result.winner is not None else None
-    return Played(
-        *place, score, result.by, choices, found.score, found.regret, found.graded, loser
-    )
+    return Played(*place, score, result.by, choices, found.score, found.regret, found.graded, loser)
 
 
 # Players

@@ -28,7 +28,7 @@ GO_ON = "a worker failed; what was played is kept, and the same command goes on 
 
 
 class Tests:
-    """The sequential tests of a tournament, each fed with its pairs in order, whenever they come."""
+    """The sequential tests of a tournament, each fed with its pairs in order."""
 
     def __init__(self, cup: Tournament) -> None:
         self._bounds = cup.sprt

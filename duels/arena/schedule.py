@@ -23,6 +23,7 @@ from duels.players import CLASS, HUMAN, OPPONENT, named, needs_solution, player
 from duels.solve import solve
 
 MANY, FEW = 1000, 5  # pairs in a portion: of compiled games, and of others
+WATCHED = MANY  # pairs of compiled games whose luck and regrets are worked out
 MOST_PAIRS = 10_000_000
 
 
@@ -84,9 +85,9 @@ def chooser_of(setting: Setting, name: str) -> Chooser | None:
     game = game_of(setting)
     try:
         known = named(name).kind == OPPONENT and name in able(game)
+        return chooser(game, name) if known else None
     except NoKernel:
-        known = False
-    return chooser(game, name) if known else None
+        return None
 
 
 def encounter_seed(cup: Tournament, game: int, pairing: int) -> int:

@@ -19,7 +19,7 @@ from collections.abc import Iterable, Sequence
 from math import log
 from typing import NamedTuple
 
-from duels.core.errors import DuelsError, quote
+from duels.core.errors import DuelsError, OptionError, quote
 
 ERROR = 0.05  # of either kind
 CONTINUE, H0, H1 = "continue", "H0", "H1"
@@ -99,9 +99,9 @@ def bounds(text: str) -> tuple[float, float]:
     try:
         low, high = map(float, text.split(","))
     except ValueError:
-        raise DuelsError(f"--sprt takes two Elo bounds, as in 0,10; got {quote(text)}") from None
+        raise OptionError(f"--sprt takes two Elo bounds, as in 0,10; got {quote(text)}") from None
     if not -2000 <= low < high <= 2000:
-        raise DuelsError(
+        raise OptionError(
             f"--sprt takes two Elo bounds, the lower first, both within 2000; got {quote(text)}"
         )
     return low, high

@@ -56,7 +56,8 @@ def arena(terminal: Terminal, given: Namespace) -> int:
         terminal.say([json.dumps(found.to_json(), indent=1)])
         return 0
     terminal.say(found.text(ascii_only=terminal.ascii))
-    terminal.say(["", f"In {shown(folder)}: {listed(files)}. A game: duels replay {shown(folder)}#1"])
+    place = shown(folder)
+    terminal.say(["", f"In {place}: {listed(files)}. To see a game: duels replay {place}#1"])
     return 0
 
 

@@ -22,7 +22,7 @@ from math import isfinite
 from typing import Any
 
 from duels.core.errors import Misbehaved, quote
-from duels.core.game import AnyGame, Event, Move, Result
+from duels.core.game import AnyGame, History, Move, Result
 from duels.core.player import Player, View
 from duels.core.show import listed
 from duels.core.wire import VERSION, dump, dump_game, dump_observation
@@ -50,6 +50,7 @@ class External(Player):
         self._words = command_of(command)
         self._process: Process | None = None
         self._ready: dict[str, Any] = {}
+        self._written: tuple[History, str] = (), ""  # the last history, and its text
 
     # What a host asks of any player.
 
@@ -136,13 +137,25 @@ class External(Player):
         if self.games is not None and view.game.slug not in self.games:
             raise Misbehaved(f"it plays {listed(self.games)}, not {view.game.slug}")
         seconds = self.limits.seconds if view.clock is None else view.clock
-        history = self._ready.get("history") is not False
-        line = request(view, seconds, self._seed(view), history)
+        line = request(view, seconds, self._seed(view), self._history(view.history))
         answer = self._ask(line.encode(), seconds, "move")
         try:
             return read_answer(answer, view.options)
         except ValueError as error:
             raise self._failed(str(error)) from None
+
+    def _history(self, history: History) -> str:
+        """As text. It mostly goes on where the last one ended: to write all of it anew for every
+        choice would take longer than all the rest."""
+        if self._ready.get("history") is False:
+            return ""
+        before, text = self._written
+        if len(before) > len(history) or history[: len(before)] != before:
+            before, text = (), ""
+        more = ",".join(_text(dump(event)) for event in history[len(before) :])
+        text = f"{text},{more}" if text and more else text or more
+        self._written = history, text
+        return text
 
     def _ask(self, line: bytes, seconds: float, wanted: str) -> dict[str, Any]:
         """An answer of the wanted type."""
@@ -197,13 +210,12 @@ def _quoted(text: bytes) -> str:
     return quote(text.decode("utf-8", "replace"))
 
 
-# What is sent. The parts that come again and again are kept as text: writing a long history anew
-# for every choice would take longer than all the rest.
+def request(view: View, seconds: float, seed: str, history: str | None = None) -> str:
+    """The line that asks for a choice: the view without what can be worked out from the rest.
 
-
-def request(view: View, seconds: float, seed: str, history: bool = True) -> str:
-    """The line that asks for a choice: the view without what can be worked out from the rest."""
-    happened = ",".join(map(_event_text, view.history)) if history else ""
+    `history` is the text of it between the brackets, where that is known.
+    """
+    happened = ",".join(_text(dump(e)) for e in view.history) if history is None else history
     player = "null" if view.player is None else view.player + 1
     rest = {
         "moment": view.moment,
@@ -230,8 +242,3 @@ _text = json.JSONEncoder(separators=(",", ":"), ensure_ascii=False).encode
 @lru_cache(64)
 def _game_text(game: AnyGame) -> str:
     return _text(dump_game(game))
-
-
-@lru_cache(10_000)
-def _event_text(event: Event) -> str:
-    return _text(dump(event))

@@ -82,7 +82,8 @@ def meeting(slug: str, sealed: bool, one: Any, two: Any) -> Callable[..., Any]:
             game += 1
         return game, made
 
-    return keep(play)
+    kept: Callable[..., Any] = keep(play)
+    return kept
 
 
 def meet(
@@ -131,7 +132,8 @@ def retracing(slug: str, sealed: bool) -> Callable[..., Any]:
                 out[choice + 1, column] = state[0, column]
         return ended, won
 
-    return keep(play)
+    kept: Callable[..., Any] = keep(play)
+    return kept
 
 
 class Retraced(NamedTuple):
