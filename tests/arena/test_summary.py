@@ -180,7 +180,8 @@ def test_csv_has_a_line_for_every_meeting(told: Summary) -> None:
 def test_csv_names_are_no_formulas() -> None:
     cup = tournament(1, players=("=1+1", "b"), games=GAMES[:1])
     played = [Played(0, 0, 0, seat, 0.5, "rules", 3) for seat in (0, 1)]
-    (row,) = list(csv.DictReader(io.StringIO(report.csv(summary(cup, [Encounter(0, 0, played)])))))[:1]
+    told = report.csv(summary(cup, [Encounter(0, 0, played)]))
+    row = next(csv.DictReader(io.StringIO(told)))
     assert row["one"] == "'=1+1"
 
 
@@ -211,15 +212,15 @@ class Page(HTMLParser):
 
 
 def test_the_page_is_whole_and_needs_nothing_from_outside(told: Summary) -> None:
-    text, page = page(told), Page()
-    page.feed(text)
-    assert not page.open
-    assert not page.tags & {"script", "img", "link", "iframe", "b"}
-    assert all(link.startswith("#") for link in page.links)
+    text, seen = page(told), Page()
+    seen.feed(text)
+    assert not seen.open
+    assert not seen.tags & {"script", "img", "link", "iframe", "b"}
+    assert all(link.startswith("#") for link in seen.links)
     assert not re.search(r"https?:|url\(|@import", text)
     assert "prefers-color-scheme: dark" in text
-    assert PLAYERS[1] in "".join(page.shown)
-    for link in page.links:
+    assert PLAYERS[1] in "".join(seen.shown)
+    for link in seen.links:
         assert f'id="{link[1:]}"' in text
 
 
