@@ -137,6 +137,7 @@ def test_an_interrupted_run_goes_on(tmp_path: Path, how: signal.Signals, jobs: s
         ("greedy random --sprt 5", "--sprt takes two", 2),
         ("greedy random --sprt 5,1", "--sprt takes two", 2),
         ("greedy random --cluster nowhere", "--cluster takes dask://", 2),
+        ("greedy random --games fire --cluster dask://here", "takes dask://HOST:PORT", 2),
         ("greedy random --games fire --out /dev/null/x", "Not a directory", 1),
         ("greedy perfect --games cipher --set values=9", "solve", 1),
     ],
