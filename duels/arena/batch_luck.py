@@ -150,7 +150,7 @@ def by_rules(game: AnyGame, players: tuple[str, str]) -> Weigh:
         for seat in turn.options:
             view, player = view_of(game, state, seat), asked[seat]
             assert isinstance(player, Mixed)
-            said.append((seat, player.mix(view), ""))
+            said.append(player.mix(view))
             choice = known.solution.assess(view)
             for number, move in enumerate(moves):
                 if move in choice.options and (found := choice.regret(move)) is not None:
