@@ -261,9 +261,10 @@ def drawn(standings: Sequence[Standing]) -> str:
     bottom = ROW * 2 * len(pairs) + 4
     step = next((s for s in STEPS if (high - low) / s <= 6), STEPS[-1])
     for elo in range(ceil(low / step) * step, floor(high) + 1, step):
+        name = f"{elo:+d}" if elo else "0"
         shapes.insert(0, (
             f'<line x1="{place(elo):.1f}" x2="{place(elo):.1f}" y1="0" y2="{bottom}" class="grid"/>'
-            f'<text x="{place(elo):.1f}" y="{bottom + 24}" text-anchor="middle">{f'{elo:+d}' if elo else 0}</text>'
+            f'<text x="{place(elo):.1f}" y="{bottom + 24}" text-anchor="middle">{name}</text>'
         ))  # fmt: skip
     height = bottom + 32
     return (
