@@ -90,26 +90,6 @@ class Summary(NamedTuple):
     forfeits: tuple[Forfeits, ...]
     played: int
 
-    def text(self, ascii_only: bool = False) -> list[str]:
-        from duels.arena.report import text
-
-        return text(self, ascii_only=ascii_only)
-
-    def to_json(self) -> dict[str, Any]:
-        from duels.arena.report import to_json
-
-        return to_json(self)
-
-    def csv(self) -> str:
-        from duels.arena.report import csv
-
-        return csv(self)
-
-    def html(self) -> str:
-        from duels.arena.page import page
-
-        return page(self)
-
 
 class Sums:
     """What is kept of one pairing in one game."""

@@ -8,7 +8,9 @@ from argparse import Namespace
 from hashlib import sha256
 
 from duels.arena.keeping import Archive
+from duels.arena.page import page
 from duels.arena.played import Setting, Tournament
+from duels.arena.report import csv, text, to_json
 from duels.arena.running import run
 from duels.arena.schedule import checked, describe, setting_of
 from duels.arena.sprt import bounds
@@ -53,9 +55,9 @@ def arena(terminal: Terminal, given: Namespace) -> int:
         found = summary(cup, archive.encounters())
     files = save(folder, found)
     if given.json:
-        terminal.say([json.dumps(found.to_json(), indent=1)])
+        terminal.say([json.dumps(to_json(found), indent=1)])
         return 0
-    terminal.say(found.text(ascii_only=terminal.ascii))
+    terminal.say(text(found, ascii_only=terminal.ascii))
     place = shown(folder)
     terminal.say(["", f"In {place}: {listed(files)}. To see a game: duels replay {place}#1"])
     return 0
@@ -78,17 +80,17 @@ def games(names: str, options: list[tuple[str, str]]) -> tuple[Setting, ...]:
 
 def usual_folder(cup: Tournament) -> str:
     """The same for the same tournament, so that the same command goes on with it."""
-    text = json.dumps(cup.to_json(), sort_keys=True)
-    return f"arena-{sha256(text.encode()).hexdigest()[:8]}"
+    told = json.dumps(cup.to_json(), sort_keys=True)
+    return f"arena-{sha256(told.encode()).hexdigest()[:8]}"
 
 
 def save(folder: str, found: Summary) -> list[str]:
     """Write the results in every form; the same games give the same files."""
     texts = {
-        "report.html": found.html(),
-        "results.csv": found.csv(),
-        "results.json": json.dumps(found.to_json(), indent=1) + "\n",
+        "report.html": page(found),
+        "results.csv": csv(found),
+        "results.json": json.dumps(to_json(found), indent=1) + "\n",
     }
-    for name, text in texts.items():
-        write(os.path.join(folder, name), text)
+    for name, content in texts.items():
+        write(os.path.join(folder, name), content)
     return list(texts)

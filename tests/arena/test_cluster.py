@@ -67,7 +67,9 @@ def cluster(tmp_path: Path) -> Iterator[Cluster]:
             process.wait()
 
 
-def test_a_lost_worker_costs_nothing(cluster: Cluster, tmp_path: Path) -> None:
+def test_a_lost_worker_costs_nothing(
+    cluster: Cluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Both workers play; one is killed; every game is counted once, as on one machine."""
     cup = tournament("greedy Elsewhere", "number-wars", pairs=60)
     killed: list[int] = []
@@ -85,7 +87,7 @@ def test_a_lost_worker_costs_nothing(cluster: Cluster, tmp_path: Path) -> None:
     players = set(map(int, cluster.marks.read_text().split()))
     assert players == {worker.pid for worker in cluster.workers}
     assert [len(encounter.played) for encounter in found] == [120]
-    os.environ["DUELS_TEST_MARKS"] = os.devnull
+    monkeypatch.setenv("DUELS_TEST_MARKS", os.devnull)
     assert played(tmp_path / "here", cup) == found
     assert contents(tmp_path / "here") == contents(tmp_path / "cluster")
 

@@ -11,6 +11,8 @@ from random import Random
 
 import pytest
 
+from duels.arena import report
+from duels.arena.page import page
 from duels.arena.played import Encounter, Played, Setting, Tournament
 from duels.arena.summary import Summary, saved, scaled, summary
 
@@ -68,8 +70,8 @@ def test_everybody_is_placed_in_every_game_and_over_all(told: Summary) -> None:
 def test_the_order_of_encounters_does_not_matter(told: Summary) -> None:
     cup = tournament()
     again = summary(cup, reversed(encounters(cup)))
-    assert again.html() == told.html()
-    assert again.to_json() == told.to_json()
+    assert page(again) == page(told)
+    assert report.to_json(again) == report.to_json(told)
 
 
 def test_luck_taken_out_makes_intervals_narrower(told: Summary) -> None:
@@ -141,7 +143,7 @@ def test_the_table_fits_a_terminal(sprt: tuple[float, float] | None) -> None:
     cup = tournament(sprt=sprt)
     found = summary(cup, encounters(cup))
     for ascii_only in (False, True):
-        lines = found.text(ascii_only)
+        lines = report.text(found, ascii_only=ascii_only)
         assert max(map(len, lines)) <= 80
         assert not ascii_only or "\n".join(lines).isascii()
     assert ("SPRT" in "\n".join(lines)) == (sprt is not None)
@@ -151,16 +153,16 @@ def test_without_adjusted_scores_nothing_is_said_of_them() -> None:
     cup = tournament(20)
     found = summary(cup, encounters(cup, noise=None))
     assert found.overall.meetings[0].adjusted is None
-    assert "no luck  " not in "\n".join(found.text()[:-5])
-    json.dumps(found.to_json(), allow_nan=False)
-    assert "<h2" in found.html()
+    assert "no luck  " not in "\n".join(report.text(found)[:-5])
+    json.dumps(report.to_json(found), allow_nan=False)
+    assert "<h2" in page(found)
 
 
 def test_json_has_no_numbers_that_json_does_not_know(told: Summary) -> None:
     cup = tournament(5, players=("a", "b"), games=GAMES[:1])
     won = [Played(0, 0, n // 2, n % 2, 1.0 - n % 2, "rules", 3) for n in range(10)]
     for found in (told, summary(cup, [Encounter(0, 0, won)])):
-        data = json.loads(json.dumps(found.to_json(), allow_nan=False))
+        data = json.loads(json.dumps(report.to_json(found), allow_nan=False))
         assert len(data["games"]) == len(found.games)
     assert data["overall"]["standings"][0]["rating"]["high"] is None  # won everything
     assert data["overall"]["meetings"][0]["score"]["mean"] == 1.0
@@ -168,7 +170,7 @@ def test_json_has_no_numbers_that_json_does_not_know(told: Summary) -> None:
 
 
 def test_csv_has_a_line_for_every_meeting(told: Summary) -> None:
-    rows = list(csv.DictReader(io.StringIO(told.csv())))
+    rows = list(csv.DictReader(io.StringIO(report.csv(told))))
     assert len(rows) == 3 * (2 + 1)
     assert rows[0]["two"] == PLAYERS[1]
     assert float(rows[0]["low"]) <= float(rows[0]["score"]) <= float(rows[0]["high"])
@@ -178,7 +180,8 @@ def test_csv_has_a_line_for_every_meeting(told: Summary) -> None:
 def test_csv_names_are_no_formulas() -> None:
     cup = tournament(1, players=("=1+1", "b"), games=GAMES[:1])
     played = [Played(0, 0, 0, seat, 0.5, "rules", 3) for seat in (0, 1)]
-    (row,) = list(csv.DictReader(io.StringIO(summary(cup, [Encounter(0, 0, played)]).csv())))[:1]
+    told = report.csv(summary(cup, [Encounter(0, 0, played)]))
+    row = next(csv.DictReader(io.StringIO(told)))
     assert row["one"] == "'=1+1"
 
 
@@ -209,22 +212,22 @@ class Page(HTMLParser):
 
 
 def test_the_page_is_whole_and_needs_nothing_from_outside(told: Summary) -> None:
-    text, page = told.html(), Page()
-    page.feed(text)
-    assert not page.open
-    assert not page.tags & {"script", "img", "link", "iframe", "b"}
-    assert all(link.startswith("#") for link in page.links)
+    text, seen = page(told), Page()
+    seen.feed(text)
+    assert not seen.open
+    assert not seen.tags & {"script", "img", "link", "iframe", "b"}
+    assert all(link.startswith("#") for link in seen.links)
     assert not re.search(r"https?:|url\(|@import", text)
     assert "prefers-color-scheme: dark" in text
-    assert PLAYERS[1] in "".join(page.shown)
-    for link in page.links:
+    assert PLAYERS[1] in "".join(seen.shown)
+    for link in seen.links:
         assert f'id="{link[1:]}"' in text
 
 
 def test_no_games_no_results() -> None:
     cup = tournament()
     found = summary(cup, [])
-    assert found.text() == ["No pair of games is finished."]
-    assert "No pair of games is finished" in found.html()
-    json.dumps(found.to_json(), allow_nan=False)
-    assert len(found.csv().splitlines()) == 1
+    assert report.text(found) == ["No pair of games is finished."]
+    assert "No pair of games is finished" in page(found)
+    json.dumps(report.to_json(found), allow_nan=False)
+    assert len(report.csv(found).splitlines()) == 1
