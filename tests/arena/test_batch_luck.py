@@ -111,6 +111,7 @@ def gap(players: Sequence[str], met: Met, found: Adjusted | None) -> float:
     return moments.mean / moments.error
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("players", PLAYERS, ids=" ".join)
 @pytest.mark.parametrize("slug", ["firewall-breach", "number-clash", "cipher-siege", "digit-duel"])
 def test_over_many_games_the_means_agree(slug: str, players: tuple[str, str]) -> None:
@@ -141,6 +142,7 @@ def test_what_nobody_knows_is_not_made_up() -> None:
     assert adjusted(game, ("random", "greedy"), met, LIMIT) is None
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("players", PLAYERS, ids=" ".join)
 @pytest.mark.parametrize("game", GAMES[:4], ids=lambda game: f"{game.slug} {game.differing()}")
 def test_the_mean_is_the_exact_score_of_two_mixes(game: AnyGame, players: tuple[str, str]) -> None:

@@ -24,7 +24,7 @@ TINY = [
     load("digit-duel", digits=2, life=1),
     load("digit-duel", digits=2, life=2, hidden="yes"),
     load("number-wars", lp=3, numbers=2),
-    load("cipher-siege", values=2, copies=2, hand=1, limit=2, integrity=3),
+    load("cipher-siege", values=2, copies=2, hand=1, limit=2, integrity=2),
     Goofspiel(cards=2),
 ]
 DEEP = 3  # choices, after which a course is broken off as a draw by the turn limit
@@ -139,6 +139,7 @@ def played(game: AnyGame, names: Sequence[str], seed: int) -> tuple[Match, list[
     return match, [player.mix for player in players]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("names", [("perfect", "random"), ("easy", "greedy"), ("medium", "medium")])
 @pytest.mark.parametrize(
     "slug", ["firewall-breach", "number-clash", "cipher-siege", "digit-duel", "number-wars"]
