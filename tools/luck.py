@@ -16,12 +16,20 @@ from typing import Any
 
 import numpy as np
 
-from duels.envs.kernels import kernel_of
+from duels.arena.batch_luck import adjusted
+from duels.arena.report import scored
+from duels.arena.scores import estimate
+from duels.arena.summary import saved, scaled
+from duels.core.match import TURN_LIMIT
+from duels.envs.kernels import NOBODY, kernel_of
 from duels.envs.kernels.cipher_siege import CI, DECK, HAND, MOVER
 from duels.envs.kernels.cipher_siege_table import FIELD, WIDTH
 from duels.envs.kernels.drive import drivers
+from duels.envs.kernels.meet import meet
 from duels.envs.kernels.oppose import opposing, uniform
 from duels.envs.kernels.stream import keys
+from duels.envs.opponents import chooser
+from duels.games import load
 from duels.games.cipher_siege import CipherSiege
 from duels.solve import tables
 from duels.solve.siege.guess import KIND, PATH, PLAYERS, features, shape
@@ -30,6 +38,8 @@ GAMES = 1 << 15  # of each two players, in each seat
 MOST = 130_000  # positions of each two players: games of bad ones are long
 RANDOM = (0, 0, 0, 2, 4)  # choices at random before the players play, by game
 LONGEST = 400  # choices in a game
+SLUGS = ("firewall-breach", "cipher-siege", "number-clash", "digit-duel", "number-wars")
+PAIRINGS = (("perfect", "random"), ("perfect", "greedy"), ("hard", "easy"), ("random", "greedy"))
 HIDDEN, EPOCHS, ROWS, RATE = 64, 8, 2048, 4e-3
 
 
@@ -146,5 +156,44 @@ def learn() -> None:
     print(tables.store(game, payload, KIND, PATH, facts))
 
 
+def measure(pairs: int = 10_000) -> None:
+    """Both means, and the ratio of the variances of pair scores, for some pairings."""
+    print(f"{pairs:,} pairs each; intervals are 95 %")
+    print("| game | players | score | without luck | fewer games |\n|---|---|---|---|---|")
+    for slug in SLUGS:
+        game = load(slug)
+        for names in PAIRINGS:
+            one, two = (chooser(game, name) for name in names)
+            assert one is not None
+            assert two is not None
+            met = meet(game, one, two, 1, range(pairs), TURN_LIMIT, watch=True)
+            found = adjusted(game, names, met, TURN_LIMIT)
+            assert found is not None
+            raw = np.where(met.winner == NOBODY, 0.5, 1.0 - met.winner)
+            both = [by_pair(raw), by_pair(found.score)]
+            known = [(r, a) for r, a in zip(*both, strict=True)]
+            without = scaled(known)
+            saving = saved(both[0], without)
+            shown = [scored(estimate(scores)).replace("+-", "±") for scores in (both[0], without)]
+            times = (
+                "all"
+                if saving is None
+                else (f"{saving.times:.1f} [{saving.low:.1f}, {saving.high:.1f}]")
+            )
+            print(f"| {game.title} | {' - '.join(names)} | {' | '.join(shown)} | {times} |")
+
+
+def by_pair(scores: Any) -> list[float]:
+    """The first player's score of each pair."""
+    turned = np.where(np.arange(len(scores)) % 2 == 0, scores, 1 - scores)
+    found: list[float] = turned.reshape(-1, 2).mean(axis=1).tolist()
+    return found
+
+
 if __name__ == "__main__":
-    {"learn": learn}[sys.argv[1]]()
+    if sys.argv[1:] == ["learn"]:
+        learn()
+    elif sys.argv[1:2] == ["measure"] and all(word.isdigit() for word in sys.argv[2:]):
+        measure(*map(int, sys.argv[2:]))
+    else:
+        sys.exit(__doc__)

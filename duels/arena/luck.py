@@ -27,12 +27,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
-from typing import Any, NamedTuple
+from math import inf
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from duels.core.errors import DuelsError
 from duels.core.game import AnyGame, Decide, Move, Outcome, Over, Pick
 from duels.core.match import Match
 from duels.core.player import View
+
+if TYPE_CHECKING:
+    from duels.solve import Solution
 
 Mix = Mapping[Move, float]
 Says = Callable[[View], Mix | None]  # how likely each move is, where a player says so
@@ -111,9 +115,11 @@ def without_luck(match: Match, mixes: Sequence[Says], values: Values) -> float |
         if isinstance(entry, Outcome):
             before = values(match.state_before(number))
         elif isinstance(entry, Pick):
-            said = [(player, mixes[player](match.view_before(number, player)), move)
-                    for player, move in entry.moves]  # fmt: skip
-            if all(mix is None or len(mix) == 1 for _, mix, _ in said):
+            said = [
+                _said(mixes[player], match.view_before(number, player), move)
+                for player, move in entry.moves
+            ]
+            if all(len(mix) == 1 for mix in said):
                 continue
             before = values.average(match.state_before(number), picks(said))
         else:
@@ -125,38 +131,58 @@ def without_luck(match: Match, mixes: Sequence[Says], values: Values) -> float |
     return score
 
 
-def picks(
-    said: Sequence[tuple[int, Mix | None, Move]],
-) -> list[tuple[tuple[Move, ...], float]]:
-    """What could have been picked and how likely: by the mixes, else what was."""
+def _said(says: Says, view: View, played: Move) -> Mix:
+    """A player's mix; the move that was played, where it says none or none that can be."""
+    mix = says(view)
+    if mix is None or not mix.get(played):
+        return {played: 1.0}
+    fair = all(move in view.options and 0 <= chance < inf for move, chance in mix.items())
+    return mix if fair else {played: 1.0}
+
+
+def picks(mixes: Sequence[Mix]) -> list[tuple[tuple[Move, ...], float]]:
+    """What may be picked by these mixes, one of each player who chooses, and how likely it is."""
     parts: list[tuple[tuple[Move, ...], float]] = [((), 1.0)]
-    for _, mix, move in said:
-        mine = {move: 1.0} if mix is None else mix
-        whole = sum(mine.values())
-        parts = [((*before, m), chance * p / whole)
-                 for before, chance in parts for m, p in mine.items() if p]  # fmt: skip
+    for mix in mixes:
+        whole = sum(mix.values())
+        parts = [
+            ((*before, move), chance * part / whole)
+            for before, chance in parts
+            for move, part in mix.items()
+            if part
+        ]
     return parts
 
 
 class Knowledge(NamedTuple):
     values: Values
-    solution: Any
+    solution: Solution
 
 
 @lru_cache(maxsize=64)
 def knowledge(game: AnyGame, players: tuple[str, str]) -> Knowledge | None:
-    """What is known of a game; None if it is not solved."""
-    from duels.solve import solve
+    """What is known of a game; None if it is not solved, and would take long to solve.
+
+    It is the same in every process, whoever played there before.
+    """
+    from duels.solve.catalogue import method, solve
+    from duels.solve.generic import Generic
+    from duels.solve.table_solution import SMALL
 
     try:
-        solution = solve(game)
+        if method(game) is Generic:
+            solution: Solution = Generic(game, largest=SMALL)
+        elif method(game).quick(game):
+            solution = solve(game)
+        else:
+            return None
     except DuelsError:
         return None
     return Knowledge(Values(game, lambda state: solution.guess(state, players)), solution)
 
 
 def _regrets(
-    match: Match, solution: Any
+    match: Match, solution: Solution
 ) -> tuple[tuple[float, float], tuple[int, int]] | tuple[None, None]:
     """What each player's moves gave away, and how many could be graded, by what is stored."""
     regret, graded = [0.0, 0.0], [0, 0]

@@ -57,7 +57,7 @@ def page(found: Summary) -> str:
 <p>{len(cup.players)} players, {found.played:,} games in pairs that share their chance with seats
 swapped, seed {cup.seed}.</p>
 <nav>{links}</nav>
-{body}{_forfeits(found)}<h2>What the numbers mean</h2>
+{body}{_regrets(found)}{_forfeits(found)}<h2>What the numbers mean</h2>
 {below}
 <p class='note'>Any game can be seen again: <code>duels replay DIR#NUMBER</code>, where DIR is the
 folder of this tournament; <code>analyse</code> and <code>verify</code> take it too.</p>
@@ -166,14 +166,16 @@ def _cross(part: Part) -> str:
 
 def _meetings(part: Part) -> str:
     tested = any(meeting.sprt for meeting in part.meetings)
-    words = ["pairs", "score", "no luck", "superior", "fewer games", *(["SPRT"] if tested else [])]
+    saved = any(meeting.saving for meeting in part.meetings)
+    words = ["pairs", "score", "no luck", "superior"]
+    words += [*(["fewer games"] if saved else []), *(["SPRT"] if tested else [])]
     head = ["name|", *(f"number|{word}" for word in words), *(["number|record"])]
     rows = []
     for meeting in part.meetings:
         best = meeting.adjusted or meeting.score
         cells = [
             f"{meeting.score.pairs:,}", scored(meeting.score), scored(meeting.adjusted),
-            percent(best.superior), _saving(meeting),
+            percent(best.superior), *([_saving(meeting)] if saved else []),
             *([decided(meeting.sprt) if meeting.sprt else ""] if tested else []),
         ]  # fmt: skip
         pair = _name(f"{meeting.one} - {meeting.two}")
@@ -186,6 +188,27 @@ def _saving(meeting: Meeting) -> str:
         return "-"
     low, high = meeting.saving.low, meeting.saving.high
     return f"{times(meeting.saving)} [{low:.1f}, {high:.1f}]"
+
+
+def _regrets(found: Summary) -> str:
+    """What everybody gives away per choice, game by game."""
+    games = [part for part in found.games if any(standing.regret for standing in part.standings)]
+    if len(games) < 2:
+        return ""
+    said = {(s.player, number): s for number, part in enumerate(games) for s in part.standings}
+    rows = [
+        [_name(standing.player), *(
+            _number(_regret(said[standing.player, number]))
+            if (standing.player, number) in said else "number|"
+            for number in range(len(games))
+        )]
+        for standing in found.overall.standings
+    ]  # fmt: skip
+    titles = [f"number|{_safe(part.title)}{' *' if part.approximate else ''}" for part in games]
+    star = "<p class='note'>* approximate</p>" if any(part.approximate for part in games) else ""
+    return (
+        "<h2>Regret per choice by game</h2>\n" + _table("Regret", ["name|", *titles], rows) + star
+    )
 
 
 def _forfeits(found: Summary) -> str:
@@ -238,9 +261,10 @@ def drawn(standings: Sequence[Standing]) -> str:
     bottom = ROW * 2 * len(pairs) + 4
     step = next((s for s in STEPS if (high - low) / s <= 6), STEPS[-1])
     for elo in range(ceil(low / step) * step, floor(high) + 1, step):
+        name = f"{elo:+d}" if elo else "0"
         shapes.insert(0, (
             f'<line x1="{place(elo):.1f}" x2="{place(elo):.1f}" y1="0" y2="{bottom}" class="grid"/>'
-            f'<text x="{place(elo):.1f}" y="{bottom + 24}" text-anchor="middle">{elo:+d}</text>'
+            f'<text x="{place(elo):.1f}" y="{bottom + 24}" text-anchor="middle">{name}</text>'
         ))  # fmt: skip
     height = bottom + 32
     return (

@@ -73,8 +73,7 @@ def _merged(met: Met) -> dict[tuple[str, str], Moments]:
             continue
         # A mean may lie outside of 0 to 1 when luck was taken out of it, which no rating explains.
         mean = min(1.0, max(0.0, moments.mean))
-        n, total = moments.size, moments.size * mean
-        moments = Moments(n, total, n * (moments.variance + mean**2))
+        moments = Moments.made(moments.size, mean, moments.error)
         if one > two:
             one, two, moments = two, one, moments.turned()
         found[one, two] = found.get((one, two), Moments()).plus(moments)

@@ -12,7 +12,7 @@ from duels.arena.scores import Score
 from duels.arena.sprt import CONTINUE, Verdict
 from duels.arena.summary import Meeting, Part, Regret, Saving, Standing, Summary
 
-NAME, HALF = 16, 9  # columns of a name, and of each of two
+NAME, HALF = 15, 9  # columns of a name, and of each of two
 SHOWN = 5  # records named in a line
 FIELDS = (
     "game", "options", "one", "two", "pairs", "score", "low", "high", "superior",
@@ -58,15 +58,15 @@ def _part(part: Part) -> Iterator[str]:
     options = "" if part.setting is None else options_text(part)
     yield f"=== {part.title}{' (' + options + ')' if options else ''} ==="
     wide = max(6, *(len(short(standing.player)) for standing in part.standings))
-    head = f"{'':<{wide}}  {'Elo':>5}  {'interval':<14}  {'score':<14}"
+    head = f"{'':<{wide}}  {'Elo':>5}  {'interval':<14}  {'score':<15}"
     without = any(standing.adjusted for standing in part.standings)
     graded = any(standing.regret for standing in part.standings)
-    yield head + (f"  {'no luck':<14}" if without else "") + ("  regret" if graded else "")
+    yield head + (f"  {'no luck':<15}" if without else "") + ("  regret" if graded else "")
     for standing in part.standings:
         rating = standing.adjusted_rating or standing.rating
         line = f"{short(standing.player):<{wide}}  {rating.elo:>+5.0f}  {interval(rating):<14}"
-        line += f"  {scored(standing.score):<14}"
-        line += f"  {scored(standing.adjusted):<14}" if without else ""
+        line += f"  {scored(standing.score):<15}"
+        line += f"  {scored(standing.adjusted):<15}" if without else ""
         line += f"  {regretted(standing.regret)}" if graded else ""
         yield line.rstrip()
     groups = {(s.adjusted_rating or s.rating).group for s in part.standings}
@@ -79,12 +79,12 @@ def _part(part: Part) -> Iterator[str]:
     yield ""
     names = max(len(_pair(meeting)) for meeting in part.meetings)
     saved = any(meeting.saving for meeting in part.meetings)
-    head = f"{'':<{names}}  {'pairs':>6}  {'score':<14}" + (f"  {'no luck':<14}" if without else "")
+    head = f"{'':<{names}}  {'pairs':>6}  {'score':<15}" + (f"  {'no luck':<15}" if without else "")
     yield f"{head}  superior" + ("  fewer" if saved else "")
     for meeting in part.meetings:
         best = meeting.adjusted or meeting.score
-        line = f"{_pair(meeting):<{names}}  {meeting.score.pairs:>6,}  {scored(meeting.score):<14}"
-        line += f"  {scored(meeting.adjusted):<14}" if without else ""
+        line = f"{_pair(meeting):<{names}}  {meeting.score.pairs:>6,}  {scored(meeting.score):<15}"
+        line += f"  {scored(meeting.adjusted):<15}" if without else ""
         line += f"  {percent(best.superior):>8}"
         line += f"  {times(meeting.saving):>5}" if saved else ""
         yield line
@@ -122,14 +122,17 @@ def interval(rating: Rating) -> str:
 def scored(score: Score | None) -> str:
     """A score with half of its interval, to as many places as that tells.
 
-    >>> scored(Score(0.51234, 0.5, 0.525, 400, 0.9)), scored(None)
-    ('0.512 +- 0.013', '-')
+    >>> scored(Score(0.51234, 0.5, 0.525, 400, 0.9)), scored(Score(0.5, 0.4998, 0.5002, 9999, 0.5))
+    ('0.512 +- 0.013', '0.5000 +- .0002')
+    >>> scored(None)
+    '-'
     """
     if score is None:
         return "-"
     half = (score.high - score.low) / 2
-    places = 3 if half >= 0.001 else 4
-    return f"{score.mean:.{places}f} +- {half:.{places}f}"[:14]
+    if half >= 0.001:
+        return f"{score.mean:.3f} +- {half:.3f}"
+    return f"{score.mean:.4f} +- {max(half, 0.0001):.4f}".replace("+- 0.", "+- .")
 
 
 def percent(part: float) -> str:

@@ -41,6 +41,15 @@ class Moments(NamedTuple):
             squares += score * score
         return cls(count, total, squares)
 
+    @classmethod
+    def made(cls, size: float, mean: float, error: float) -> Moments:
+        """Those with a mean and a standard error of it."""
+        return cls(size, size * mean, size * (size * error**2 + mean**2))
+
+    def resized(self, size: float) -> Moments:
+        """As if so many numbers had the same mean and the same error."""
+        return Moments.made(size, self.mean, self.error)
+
     def plus(self, other: Moments) -> Moments:
         return Moments(
             self.size + other.size, self.total + other.total, self.squares + other.squares

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from math import exp, sqrt
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from duels.arena.played import Encounter, Setting, Tournament
 from duels.arena.ratings import Rating, rate
@@ -213,21 +213,23 @@ def _part(cup: Tournament, sums: Sequence[Sums], setting: Setting | None) -> Par
     by_pairing: dict[tuple[str, ...], list[Sums]] = {}
     for kept in sums:
         by_pairing.setdefault(kept.names, []).append(kept)
-    meetings, raw, best = [], {}, {}
+    meetings, raw, rated = [], {}, {}
     for (one, two), some in by_pairing.items():
         raw[one, two] = together([(kept.raw.size, kept.raw) for kept in some])
-        best[one, two] = together([(kept.raw.size, kept.best) for kept in some])
+        best = together([(kept.raw.size, kept.best) for kept in some])
+        # For ratings a meeting counts by its pairs, however many of them were adjusted.
+        rated[one, two] = best.resized(raw[one, two].size)
         known = any(kept.adjusted.size for kept in some)
         saving, test = (some[0].saving, some[0].sprt) if setting is not None else (None, None)
         score = estimated(raw[one, two])
         assert score is not None
         meetings.append(Meeting(
-            one, two, score, estimated(best[one, two]) if known else None,
+            one, two, score, estimated(best) if known else None,
             saving, test, some[0].record,
         ))  # fmt: skip
     adjusted = any(kept.adjusted.size for kept in sums)
     ratings = {rating.player: rating for rating in rate(raw)}
-    without = {rating.player: rating for rating in rate(best)} if adjusted else {}
+    without = {rating.player: rating for rating in rate(rated)} if adjusted else {}
     order = without or ratings
     standings = [_standing(name, sums, ratings, without) for name in order]
     title = "All games" if setting is None else find(setting.slug).title
@@ -265,7 +267,7 @@ def together(parts: Sequence[tuple[float, Moments]]) -> Moments:
     whole, size = sum(weight for weight, _ in parts), sum(found.size for _, found in parts)
     mean = sum(weight * found.mean for weight, found in parts) / whole
     error = sqrt(sum((weight * found.error) ** 2 for weight, found in parts)) / whole
-    return Moments(size, size * mean, size * (error**2 * size + mean**2))
+    return Moments.made(size, mean, error)
 
 
 def _approximate(setting: Setting) -> bool:

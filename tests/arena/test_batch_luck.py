@@ -20,6 +20,7 @@ from duels.arena.batch_luck import Adjusted, adjusted, distinct  # noqa: E402
 from duels.arena.scores import Moments  # noqa: E402
 from duels.envs.kernels.meet import Met, meet, retrace  # noqa: E402
 from duels.envs.opponents import chooser  # noqa: E402
+from duels.measure import head_to_head  # noqa: E402
 
 GAMES = [
     load("firewall-breach"),
@@ -110,6 +111,7 @@ def gap(players: Sequence[str], met: Met, found: Adjusted | None) -> float:
     return moments.mean / moments.error
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("players", PLAYERS, ids=" ".join)
 @pytest.mark.parametrize("slug", ["firewall-breach", "number-clash", "cipher-siege", "digit-duel"])
 def test_over_many_games_the_means_agree(slug: str, players: tuple[str, str]) -> None:
@@ -138,3 +140,18 @@ def test_what_nobody_knows_is_not_made_up() -> None:
     game = load("cipher-siege", integrity=10)
     met = watched(game, ("random", "greedy"), 2)
     assert adjusted(game, ("random", "greedy"), met, LIMIT) is None
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("players", PLAYERS, ids=" ".join)
+@pytest.mark.parametrize("game", GAMES[:4], ids=lambda game: f"{game.slug} {game.differing()}")
+def test_the_mean_is_the_exact_score_of_two_mixes(game: AnyGame, players: tuple[str, str]) -> None:
+    """A second way to the truth: what `duels.measure` computes without playing."""
+    exact = (head_to_head(game, *players) + 1 - head_to_head(game, *players[::-1])) / 2
+    met = watched(game, players, 4000)
+    found = adjusted(game, players, met, LIMIT)
+    assert found is not None
+    seat = np.arange(len(found.score)) % 2
+    scores = np.where(seat == 0, found.score, 1 - found.score).reshape(-1, 2).mean(axis=1)
+    moments = Moments.of(scores.tolist())
+    assert abs(moments.mean - exact) < 4.5 * moments.error + 1e-9

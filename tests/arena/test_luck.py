@@ -24,7 +24,7 @@ TINY = [
     load("digit-duel", digits=2, life=1),
     load("digit-duel", digits=2, life=2, hidden="yes"),
     load("number-wars", lp=3, numbers=2),
-    load("cipher-siege", values=2, copies=2, hand=1, limit=2, integrity=3),
+    load("cipher-siege", values=2, copies=2, hand=1, limit=2, integrity=2),
     Goofspiel(cards=2),
 ]
 DEEP = 3  # choices, after which a course is broken off as a draw by the turn limit
@@ -139,6 +139,7 @@ def played(game: AnyGame, names: Sequence[str], seed: int) -> tuple[Match, list[
     return match, [player.mix for player in players]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("names", [("perfect", "random"), ("easy", "greedy"), ("medium", "medium")])
 @pytest.mark.parametrize(
     "slug", ["firewall-breach", "number-clash", "cipher-siege", "digit-duel", "number-wars"]
@@ -196,3 +197,23 @@ def test_a_forfeit_leaves_the_score_and_takes_out_the_luck_before_it() -> None:
     assert found.score is not None
     assert found.score != 1.0
     assert found.score == pytest.approx(1.0, abs=0.3)
+
+
+@pytest.mark.parametrize(
+    "mix", [{}, {"attack": 0.0}, {"fly": 1.0}, {"attack": 0.5, "fly": 0.5}, {"attack": -1.0},
+            {"attack": float("nan"), "bypass": 1.0}, {"attack": float("inf"), "bypass": 1.0}],
+)  # fmt: skip
+def test_a_mix_that_cannot_be_is_no_mix(mix: Mix) -> None:
+    match = Match(load("firewall-breach"), seed=1)
+    match.submit(0, "attack")
+    match.forfeit(1, "crashed")
+    assert adjusted(match, [lambda view: mix, silent]) == adjusted(match, [silent, silent])
+
+
+def test_a_game_that_would_take_long_to_solve_is_left_alone() -> None:
+    game = load("number-clash", numbers=11)
+    match, mixes = played(game, ("random", "greedy"), 3)
+    assert adjusted(match, mixes) == (None, None, None)
+    small = Goofspiel(cards=3)
+    match, mixes = played(small, ("random", "greedy"), 3)
+    assert adjusted(match, mixes).score is not None
