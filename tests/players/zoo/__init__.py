@@ -28,6 +28,7 @@ MISBEHAVING = {
     "stops_itself": LATE,
     "never_reads": LATE,
     # Ends
+    "kills_its_keeper": "its program was killed",
     "exits": "its program ended with exit status 0",
     "crashes": r"its program ended with exit status 1 \(ZeroDivisionError: .*\)",
     "crashes_at_once": r"its program ended with exit status 3",
