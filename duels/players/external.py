@@ -159,11 +159,14 @@ class External(Player):
 
     def _ask(self, line: bytes, seconds: float, wanted: str) -> dict[str, Any]:
         """An answer of the wanted type."""
-        assert self._process is not None
+        process = self._process
+        assert process is not None
         try:
-            text = self._process.ask(line, seconds)
-        except Misbehaved:
+            text = process.ask(line, seconds)
+        except BaseException as error:
             self._process = None
+            if not isinstance(error, Misbehaved):  # Ctrl-C: what it may still answer is for nobody
+                process.kill()
             raise
         try:
             answer = _read(text.decode())

@@ -69,7 +69,7 @@ class Process:
 
     def __init__(self, command: list[str], limits: Limits) -> None:
         self.limits, self.owner = limits, os.getpid()
-        self._mark = f"{MARK}={os.urandom(16).hex()}"
+        self._mark = os.urandom(16).hex()
         self._link, link = socket.socketpair()
         with link:
             number = str(link.fileno())
@@ -78,7 +78,8 @@ class Process:
                 self._warden = subprocess.Popen(
                     [sys.executable, "-I", "-S", WARDEN, number, *taken, *command],
                     stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
-                    bufsize=0, env={**os.environ, MARK: self._mark[len(MARK) + 1 :]}, pass_fds=(link.fileno(),), start_new_session=True,
+                    bufsize=0, pass_fds=(link.fileno(),), start_new_session=True,
+                    env={**os.environ, MARK: self._mark},
                 )  # fmt: skip
             except OSError as error:
                 self._link.close()
@@ -192,7 +193,9 @@ class Process:
         with suppress(ValueError, IndexError):
             report = json.loads(found.splitlines()[0])
             return report if isinstance(report, dict) else {}
-        _kill_marked(self._mark)  # the warden did not come to it: somebody ended it first
+        _kill_marked(
+            f"{MARK}={self._mark}"
+        )  # the warden did not come to it: somebody ended it first
         return {}
 
     def forget(self) -> None:
