@@ -88,10 +88,17 @@ def shelters(match: Match) -> Iterator[str]:
 
 
 def read_from(path: str) -> Match:
-    """The match in a file the user named."""
+    """The match in a file the user named, or in a tournament's folder: `FOLDER#NUMBER`."""
     from duels.core.record import read
     from duels.games import load
 
+    folder, mark, number = path.rpartition("#")
+    if mark and number.isascii() and number.isdigit() and not os.path.exists(path):
+        from duels.arena.keeping import Archive
+        from duels.arena.records import record
+
+        with Archive.open(named(folder)) as archive:
+            return record(archive, int(number[:20]))
     return read(named(path), load)
 
 

@@ -10,6 +10,7 @@ from io import TextIOWrapper
 from typing import Any
 
 from duels import __version__
+from duels.cli.arguments import count, port, seconds, seed, setting
 from duels.cli.terminal import Terminal, drop_output, program
 from duels.core.errors import DuelsError, OptionError, UnknownName
 
@@ -26,6 +27,9 @@ COMMANDS = {
     "replay": "duels.cli.replay:replay",
     "value": "duels.cli.value:value",
     "exploit": "duels.cli.exploit:exploit",
+    "arena": "duels.cli.arena:arena",
+    "bot": "duels.cli.bots:bot",
+    "join": "duels.cli.join:join",
     "positions": "duels.cli.positions:positions_command",
     "analyse": "duels.cli.report:analyse",
     "explain": "duels.cli.explain:explain",
@@ -117,7 +121,7 @@ def _parser(first: str) -> argparse.ArgumentParser:
 
     def options(made: Any) -> None:
         made.add_argument(
-            "--set", type=_setting, action="append", default=[], metavar="OPTION=VALUE",
+            "--set", type=setting, action="append", default=[], metavar="OPTION=VALUE",
             help="a rule option, see 'duels rules GAME'",
         )  # fmt: skip
 
@@ -145,15 +149,17 @@ def _parser(first: str) -> argparse.ArgumentParser:
         "--server", metavar="URL",
         help="play at a server: of 'duels serve', or of a match there to join it",
     )  # fmt: skip
-    play.add_argument("--p1", metavar="WHO", help="human or an opponent's name")
+    play.add_argument(
+        "--p1", metavar="WHO", help="human, an opponent's name, a program ('./bot') or MODULE:CLASS"
+    )
     play.add_argument("--p2", metavar="WHO", help="likewise; usually the strongest opponent")
     play.add_argument("--first", choices=("1", "2", "random"), help="who starts")
-    play.add_argument("--seed", type=_seed, metavar="N", help="for the same dice and draws again")
+    play.add_argument("--seed", type=seed, metavar="N", help="for the same dice and draws again")
     options(play)
-    play.add_argument("--time-limit", type=_seconds, metavar="SECONDS", help="for each choice")
-    play.add_argument("--time-budget", type=_seconds, metavar="SECONDS", help="for the whole match")
+    play.add_argument("--time-limit", type=seconds, metavar="SECONDS", help="for each choice")
+    play.add_argument("--time-budget", type=seconds, metavar="SECONDS", help="for the whole match")
     play.add_argument(
-        "--increment", type=_seconds, metavar="SECONDS", help="added to the budget for each choice"
+        "--increment", type=seconds, metavar="SECONDS", help="added to the budget for each choice"
     )
     play.add_argument("--save", metavar="FILE", help="keep the record of the match there")
     table(play)
@@ -162,6 +168,10 @@ def _parser(first: str) -> argparse.ArgumentParser:
     resume = command(
         "resume", "go on with a match that was left; without FILE, list them", file="?"
     )
+    for flag in ("--p1", "--p2"):
+        resume.add_argument(
+            flag, metavar="WHO", help="a program that the record names, to start it"
+        )
     table(resume)
     plain(resume)
 
@@ -188,23 +198,72 @@ def _parser(first: str) -> argparse.ArgumentParser:
     json(value)
 
     exploit = command("exploit", "how far a player can be exploited, exactly", game=True)
-    exploit.add_argument("player", metavar="PLAYER", help="an opponent's name, as 'greedy'")
+    exploit.add_argument(
+        "player", metavar="PLAYER", help="an opponent's name, a program ('./bot') or MODULE:CLASS"
+    )
     options(exploit)
     exploit.add_argument(
-        "--turn-limit", type=_count, metavar="N",
+        "--turn-limit", type=count, metavar="N",
         help="hidden hands: a draw after N choices, which keeps small variants exact",
     )  # fmt: skip
     exploit.add_argument(
-        "--seconds", type=_seconds, metavar="N",
+        "--seconds", type=seconds, metavar="N",
         help="hidden hands: learn a responder anew for so long for each seat",
+    )  # fmt: skip
+    exploit.add_argument(
+        "--games", type=count, default=1000, metavar="N",
+        help="a program that does not say its mix: fresh games behind each figure, usually 1000",
     )  # fmt: skip
     json(exploit)
 
+    arena = command("arena", "a tournament: players meet in seat-swapped pairs of games")
+    arena.add_argument(
+        "players", metavar="PLAYER", nargs="+",
+        help="an opponent's name, a program as './mybot', or a MODULE:CLASS",
+    )  # fmt: skip
+    arena.add_argument("--games", default="all", metavar="GAME,…", help="some games; usually 'all'")
+    options(arena)
+    arena.add_argument(
+        "--pairs", type=count, default=100, metavar="N",
+        help="of games for each two players in each game; usually 100",
+    )  # fmt: skip
+    arena.add_argument(
+        "--gauntlet", action="store_true", help="the first player meets all others, nobody else"
+    )
+    arena.add_argument(
+        "--sprt", metavar="ELO0,ELO1",
+        help="end a pairing when it is decided which difference is likelier; --pairs at the most",
+    )  # fmt: skip
+    arena.add_argument("--time-limit", type=seconds, metavar="SECONDS", help="for each choice")
+    arena.add_argument("--seed", type=seed, default=1, metavar="N", help="usually 1")
+    arena.add_argument("--jobs", type=count, default=1, metavar="N", help="usually 1")
+    arena.add_argument(
+        "--cluster", metavar="URL", help="of workers: dask://HOST:PORT or ray://HOST:PORT"
+    )
+    arena.add_argument(
+        "--out", metavar="DIR", help="where it is kept, and goes on if it was interrupted"
+    )
+    json(arena, "the results, for programs")
+    plain(arena)
+
+    bot = command("bot", "check a bot in every game, or write a new one to begin with")
+    bot.add_argument("action", choices=("check", "new"))
+    bot.add_argument("what", metavar="CMD|FILE", help="'./bot' to check; a .py or .js to write")
+    bot.add_argument("--games", metavar="GAME,…", help="check only these")
+    json(bot)
+
+    join = command("join", "let a bot play at a server")
+    join.add_argument("url", metavar="URL", help="of a match, or of a server for open challenges")
+    join.add_argument("--bot", required=True, metavar="CMD", help="'./bot', MODULE:CLASS or a name")
+    join.add_argument("--game", metavar="GAME", help="open challenges of this game, and wait")
+    join.add_argument("--matches", type=count, metavar="N", help="leave after so many")
+    join.add_argument("--name", metavar="NAME", help="what the server calls it")
+
     positions = command("positions", "positions with exact values, to learn from", game=True)
     options(positions)
-    positions.add_argument("--n", type=_count, default=1000, metavar="N", help="usually 1000")
+    positions.add_argument("--n", type=count, default=1000, metavar="N", help="usually 1000")
     positions.add_argument("--format", choices=("jsonl", "npz", "parquet"), default="jsonl")
-    positions.add_argument("--seed", type=_seed, default=1, metavar="N", help="usually 1")
+    positions.add_argument("--seed", type=seed, default=1, metavar="N", help="usually 1")
     positions.add_argument(
         "--split", choices=("train", "test"), help="one of them, which share no position"
     )
@@ -221,7 +280,7 @@ def _parser(first: str) -> argparse.ArgumentParser:
     solve = command("solve", "solve a game anew", game=True)
     options(solve)
     solve.add_argument(
-        "--minutes", type=_seconds, metavar="N", help="how long, for a game that is learned"
+        "--minutes", type=seconds, metavar="N", help="how long, for a game that is learned"
     )
     solve.add_argument("--out", metavar="FILE", help="write the table there")
 
@@ -235,9 +294,9 @@ def _parser(first: str) -> argparse.ArgumentParser:
 
     serve = command("serve", "play in the browser: a server on this machine")
     serve.add_argument("--host", default="127.0.0.1", help="usually 127.0.0.1; 0.0.0.0 for all")
-    serve.add_argument("--port", type=_port, default=8000, metavar="N", help="usually 8000")
+    serve.add_argument("--port", type=port, default=8000, metavar="N", help="usually 8000")
     database(serve)
-    serve.add_argument("--workers", type=_count, default=1, metavar="N", help="with PostgreSQL")
+    serve.add_argument("--workers", type=count, default=1, metavar="N", help="with PostgreSQL")
     serve.add_argument(
         "--origin", action="append", default=[], metavar="URL", help="another origin of the pages"
     )
@@ -245,14 +304,14 @@ def _parser(first: str) -> argparse.ArgumentParser:
         "--proxy", action="store_true", help="believe the X-Forwarded-For of a proxy in front"
     )
     serve.add_argument(
-        "--max-per-address", type=_count, metavar="N", help="connections of one address"
+        "--max-per-address", type=count, metavar="N", help="connections of one address"
     )
     serve.add_argument(
-        "--claim-after", type=_seconds, metavar="SECONDS",
+        "--claim-after", type=seconds, metavar="SECONDS",
         help="away for so long while a pick is awaited, the other may claim the win",
     )  # fmt: skip
     serve.add_argument(
-        "--computer-delay", type=_seconds, metavar="SECONDS", help="computers take at least that"
+        "--computer-delay", type=seconds, metavar="SECONDS", help="computers take at least that"
     )
     serve.add_argument("--no-limits", action="store_true", help="for measuring: no rates")
     serve.add_argument("--open", action="store_true", help="open the page in a browser")
@@ -265,38 +324,3 @@ def _parser(first: str) -> argparse.ArgumentParser:
     database(taken)
     database(command("ratings", "compute all ratings again from a server's records"))
     return parser
-
-
-def _seed(text: str) -> int:
-    if text.isascii() and text.isdigit() and len(text) <= 40:
-        return int(text)
-    raise argparse.ArgumentTypeError(f"expected a whole number from 0 up, got {text[:40]!r}")
-
-
-def _port(text: str) -> int:
-    if text.isascii() and text.isdigit() and len(text) <= 5 and int(text) < 65536:
-        return int(text)
-    raise argparse.ArgumentTypeError(f"expected a port from 0 to 65535, got {text[:40]!r}")
-
-
-def _count(text: str) -> int:
-    if text.isascii() and text.isdigit() and 1 <= len(text) <= 6 and int(text):
-        return int(text)
-    raise argparse.ArgumentTypeError(f"expected a number from 1 up, got {text[:40]!r}")
-
-
-def _seconds(text: str) -> float:
-    try:
-        seconds = float(text)
-    except ValueError:
-        seconds = -1.0
-    if not 0 < seconds <= 1e6:
-        raise argparse.ArgumentTypeError(f"expected seconds above 0, got {text[:40]!r}")
-    return seconds
-
-
-def _setting(text: str) -> tuple[str, str]:
-    name, equals, value = text.partition("=")
-    if not equals:
-        raise argparse.ArgumentTypeError(f"expected OPTION=VALUE, got {text[:40]!r}")
-    return name, value

@@ -17,8 +17,14 @@ from duels.core.game import AnyGame
 from duels.core.match import Match
 from duels.core.show import Step
 from duels.games import find
-from duels.players import HUMAN, NEXT_STRONGEST, STRONGEST, needs_solution
-from duels.players import full_name as find_player
+from duels.players import (
+    HUMAN,
+    NEXT_STRONGEST,
+    STRONGEST,
+    named,
+    needs_solution,
+    outside,
+)
 
 INTERRUPTED = 128 + signal.SIGINT
 PIPE_CLOSED = 128 + signal.SIGPIPE
@@ -119,6 +125,9 @@ def _leave(terminal: Terminal, match: Match, keeper: Keeper, status: int, why: s
         terminal.note(f"{why} The game was over; its record: {shown(path)}")
     else:
         go_on = f"{program()} resume {quote(path) if path.isprintable() else shown(path)}"
+        for flag, name in zip(("p1", "p2"), match.players, strict=True):
+            if outside(name):
+                go_on += f" {_wished(flag, name)}"
         terminal.note(f"{why} The game is saved; continue with: {go_on}")
     return status
 
@@ -167,8 +176,8 @@ def play(terminal: Terminal, given: Namespace) -> int:
     game = find(given.game)(**options)
     control = TimeControl(given.time_limit, given.time_budget, given.increment or 0.0)
     control.check()
-    one = find_player(given.p1) if given.p1 else HUMAN
-    two = find_player(given.p2) if given.p2 else _strongest(terminal, game)
+    one = named(given.p1).name if given.p1 else HUMAN
+    two = named(given.p2).name if given.p2 else _strongest(terminal, game)
     prepare(game, one, two)
     return play_matches(terminal, game, (one, two), seed, control, given.save, given.secrets)
 
@@ -202,16 +211,27 @@ def resume(terminal: Terminal, given: Namespace) -> int:
     if path is None:
         return _list_unfinished(terminal)
     match = read_from(path)
-    prepare(match.game, *match.players)
     if match.seed is None:
         raise RecordError(f"{path}: this match has no seed of its own, so it cannot go on here")
     if match.result is not None:
         raise RecordError(f"{path}: this match is over; see it with: {program()} replay {path}")
-    for name in match.players:
-        find_player(name)
+    for flag, name in zip(("p1", "p2"), match.players, strict=True):
+        if outside(name) and getattr(given, flag, None) != name:
+            raise OptionError(
+                f"{path}: no record starts a program by itself; where you trust it, add "
+                f"{_wished(flag, name)}"
+            )
+        named(name)
+    prepare(match.game, *match.players)
     check_secrets(terminal, match.game, match.players, given.secrets)
     status = sit_down(terminal, match, Keeper(path, terminal.note), given.secrets)
     return 0 if status is None else status
+
+
+def _wished(flag: str, name: str) -> str:
+    from shlex import quote
+
+    return f"--{flag} {quote(name)}"
 
 
 def _list_unfinished(terminal: Terminal) -> int:

@@ -9,6 +9,7 @@ from typing import TextIO
 
 WIDTH = 30
 TELLING = 0.02  # done, before the time left can be told from it
+PATIENCE = 2.0  # seconds, for a bar of what may be done before anybody wonders
 
 
 def can_show(text: str, stream: TextIO) -> bool:
@@ -23,13 +24,16 @@ def can_show(text: str, stream: TextIO) -> bool:
 class ProgressBar:
     """Called with the part done, from 0 to 1, and what is being done."""
 
-    def __init__(self, title: str) -> None:
-        self.title = title
+    def __init__(self, title: str, patience: float = 0.0) -> None:
+        """Shown once `patience` seconds have passed."""
+        self.title, self._patience = title, patience
         self._began = time.monotonic()
         self._shown = False
 
     def __call__(self, part: float, what: str) -> None:
         passed = time.monotonic() - self._began
+        if passed < self._patience:
+            return
         full, empty, dots = "█░…" if can_show("█░…", sys.stderr) else ("#", "-", "...")
         if not sys.stderr.isatty():
             if not self._shown:

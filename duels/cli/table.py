@@ -11,10 +11,11 @@ from duels.core import narrator
 from duels.core.chance import stream
 from duels.core.game import Decide, Outcome, Pick
 from duels.core.match import Match
-from duels.core.player import Player, answer
 from duels.core.show import ON_TABLE, Lines, Shared, listed, player_name, tone
-from duels.core.views import inform, table_of
-from duels.players import BUILT_IN, HUMAN, make
+from duels.core.views import table_of
+from duels.players import BUILT_IN, HUMAN
+from duels.players import player as player_named
+from duels.players.hosting import Host
 
 
 class Table:
@@ -25,9 +26,8 @@ class Table:
     ) -> None:
         self.match, self.terminal, self.keeper = match, terminal, keeper
         self.humans = [player for player in (0, 1) if match.players[player] == HUMAN]
-        self._computers: dict[int, Player] = {}  # made when first needed: the prompt does not wait
+        self._host: Host | None = None  # of the computers, made when needed: no prompt waits
         self._asker = Asker(match, terminal, keeper, self.humans, self._cover)
-        self._informed = [0, 0]  # events each computer was told
         together = len(self.humans) == 2 and terminal.interactive
         self._hands_over = together and match.game.private and secrets
         self._told = 0  # events already told
@@ -54,6 +54,9 @@ class Table:
                 with suppress(OSError):
                     self._cover()
             raise
+        finally:
+            if self._host is not None:
+                self._host.close()
 
     def _play(self) -> None:
         match = self.match
@@ -74,8 +77,8 @@ class Table:
         if self.terminal.drawing and self.humans and match.result.by == "rules":
             self._say([""])
             self._draw(self.eyes(None))
-        for player in self._computers:
-            self._inform(player)
+        if self._host is not None:
+            self._host.end()
         self._say(narrator.ending(match, self.eyes).lines)
         if self.terminal.interactive and self.humans:
             from duels.analysis import summary
@@ -112,32 +115,27 @@ class Table:
             self._say(passage.lines)
             if any(player in self.humans for player in deciders):
                 self._draw(passage.viewer)
-        for player in sorted(deciders, key=lambda player: player in self.humans):
-            if player not in self.humans:
-                self._computer_chooses(player, alone=not sealed)
-            elif not self._asker.ask(player, sealed):
+        if any(player not in self.humans for player in deciders):
+            self._computers_choose(alone=not sealed)
+        for player in deciders:
+            if player not in self.humans or match.result is not None:
+                continue
+            if not self._asker.ask(player, sealed):
                 self._tell_again()
                 return
-            elif match.result is not None:
-                return
 
-    def _computer_chooses(self, player: int, alone: bool) -> None:
+    def _computers_choose(self, alone: bool) -> None:
         match = self.match
-        if player not in self._computers:
-            self._computers[player] = make(match.players[player], stream(match.seed or 0, player))
+        if self._host is None:
+            computers = {
+                seat: player_named(name, stream(match.seed or 0, seat))
+                for seat, name in enumerate(match.players)
+                if seat not in self.humans
+            }
+            self._host = Host(match, computers, charged=not self.humans)
         if alone:
             self.terminal.pace()
-        match.start_clock(player)
-        self._inform(player)
-        moment = len(match.events)
-        move = answer(self._computers[player], match.view(player))
-        if self.humans:  # it has budgeted; a slow machine is not held against it
-            match.start_clock(player)
-        match.submit(player, move, at=moment)
-
-    def _inform(self, player: int) -> None:
-        told = self._informed[player]
-        self._informed[player] = inform(self._computers[player], self.match, player, told)
+        self._host.choose()
 
     # Telling
 

@@ -37,6 +37,13 @@ class UnknownName(DuelsError, LookupError):
     """A game or an opponent that is not in the catalogue."""
 
 
+class Misbehaved(DuelsError):
+    """A player crashed, took too long or answered what is no move: it loses that match.
+
+    The message is the reason, as it goes into the record: it fits after "Player 2 forfeits:".
+    """
+
+
 class MissingExtra(DuelsError, ModuleNotFoundError):
     """Something optional is not installed; the message names the extra that brings it."""
 
@@ -68,3 +75,16 @@ def plain(name: str, text: object, longest: int = 1000) -> str:
     if not isinstance(text, str) or not text.isprintable() or len(text) > longest:
         raise OptionError(f"{name}: expected printable text; got {quote(text)}")
     return text
+
+
+def one_line(error: BaseException) -> str:
+    """An error that somebody else's code raised, in one line that a record can hold.
+
+    >>> one_line(KeyError("a plan"))
+    "KeyError: 'a plan'"
+    """
+    try:
+        text = f"{type(error).__name__}: {error}"
+    except Exception:  # even showing it may fail
+        text = type(error).__name__
+    return "".join(c if c.isprintable() else " " for c in text)[:300].rstrip(" .:")

@@ -47,6 +47,10 @@ class Player:
 
     needs_solution: ClassVar[bool] = False  # plays only games that are solved
     needs_history: ClassVar[bool] = False  # an observation alone does not tell it what to do
+    stream: str = ""  # its own randomness in a match, for one that has any (`chance.stream`)
+
+    def prepare(self) -> None:
+        """Get ready for a match. Called before a clock runs, and more than once for nothing."""
 
     def choose(self, view: View) -> Move | Awaitable[Move]:
         """One of `view.options`, in `view.clock` seconds if that is not None."""
@@ -64,6 +68,9 @@ class Player:
 
     def cancel(self) -> None:
         """The choice under way is no longer wanted: return anything soon. From any thread."""
+
+    def close(self) -> None:
+        """Nothing more will be asked: end what was started. Whoever made the player calls it."""
 
 
 def answer(player: Player, view: View) -> Move:

@@ -133,14 +133,17 @@ class Episode:
         self.pick(first, picks[first])
         self.pick(1 - first, picks[1 - first])
 
+    def forfeit(self, player: int, why: str) -> None:
+        """A player cannot go on, and has lost."""
+        self._end(Result(1 - player, "forfeit", f"{player_name(player)} forfeits: {why}."))
+
     # Inside.
 
     def _forfeit(self, wrong: list[int], move: str) -> None:
         if len(wrong) == 2:
             self._end(Result(None, "forfeit", "Both players forfeit: neither pick is an option."))
         else:
-            why = f"{player_name(wrong[0])} forfeits: {move} is not an option."
-            self._end(Result(1 - wrong[0], "forfeit", why))
+            self.forfeit(wrong[0], f"{move} is not an option")
 
     def _settle(self, node: Node) -> None:
         """Let chance act until somebody must choose or the game is over."""

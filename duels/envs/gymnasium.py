@@ -1,4 +1,4 @@
-"""Gymnasium environments of every game: one agent against a built-in opponent.
+"""Gymnasium environments of every game: one agent against an opponent of any kind.
 
 Importing this module registers them: `gymnasium.make("duels/FirewallBreach-v0")`, or without the
 import `gymnasium.make("duels.envs.gymnasium:duels/FirewallBreach-v0")`.
@@ -18,7 +18,7 @@ from random import Random
 from typing import Any
 
 from duels.core.chance import stream
-from duels.core.errors import DuelsError, IllegalMove, UnknownName, quote
+from duels.core.errors import DuelsError, IllegalMove, Misbehaved, UnknownName, quote
 from duels.core.game import AnyGame, Move
 from duels.core.match import TURN_LIMIT
 from duels.core.player import Player, answer
@@ -31,7 +31,7 @@ from duels.envs.render import MODES, Screen
 from duels.envs.settings import ILLEGAL, SEATS, Scale, one_of, rules_of
 from duels.games import catalogue
 from duels.players import BUILT_IN as PLAYERS
-from duels.players import full_name, make, needs_solution
+from duels.players import COMMAND, HUMAN, named, needs_solution, player
 from duels.solve import solve
 
 gymnasium: Any = need("gymnasium", extra="rl")
@@ -74,7 +74,7 @@ class DuelEnv(gymnasium.Env):  # type: ignore[misc]
         self.player = 0  # the seat of this episode
         self._begun = 0  # games since the last seed
         self.episode: Episode | None = None
-        self._other: Player
+        self._other: Player | None = None
         self._screen = Screen()
 
     # Names, for whoever reads a policy.
@@ -139,15 +139,20 @@ class DuelEnv(gymnasium.Env):  # type: ignore[misc]
         print(text, end="")
         return None
 
+    def close(self) -> None:
+        """End the program of an opponent that is one; a player that was given is the giver's."""
+        if self._other is not None and isinstance(self.opponent, str):
+            self._other.close()
+
     # Inside.
 
     def _named(self, opponent: object) -> str:
-        """A built-in opponent's name, once it is sure that it can play this variant."""
-        name = full_name(opponent) if isinstance(opponent, str) else ""
-        if name not in PLAYERS:
+        """An opponent's name, once it is sure that it can play this variant."""
+        kind, name = named(opponent) if isinstance(opponent, str) else (HUMAN, "")
+        if kind == HUMAN:
             raise UnknownName(
-                f"the opponent is one of {listed(PLAYERS)}, or has a method choose(view); "
-                f"got {quote(opponent)}"
+                f"the opponent is one of {listed(PLAYERS)}, a program as './bot', a MODULE:CLASS, "
+                f"or has a method choose(view); got {quote(opponent)}"
             )
         if needs_solution(name):
             solve(self.game)
@@ -162,18 +167,33 @@ class DuelEnv(gymnasium.Env):  # type: ignore[misc]
         drawn = {"random": Random(f"{seed} seat").randrange(2), "alternate": self._begun % 2}
         self.player = drawn[self.seat] if isinstance(self.seat, str) else int(self.seat)
         self._begun += 1
-        other = self.opponent
-        own = stream(seed, 1 - self.player)
-        self._other = make(other, own) if isinstance(other, str) else other
+        self._other = self._seated(stream(seed, 1 - self.player))
         self.episode = Episode(self.coding, seed, self.turn_limit, True, self.illegal)
         self._screen = Screen()
         self._let_opponent_play()
 
+    def _seated(self, own: str) -> Player:
+        """The opponent of a new episode. A program stays, with other randomness."""
+        if not isinstance(self.opponent, str):
+            return self.opponent
+        if self._other is None or named(self.opponent).kind != COMMAND:
+            return player(self.opponent, own)
+        self._other.stream = own
+        return self._other
+
     def _let_opponent_play(self) -> None:
-        """Until the agent must choose. In a sealed choice the opponent picks first, and unseen."""
-        episode, other = self._playing(), 1 - self.player
+        """Until the agent must choose. In a sealed choice the opponent picks first, and unseen.
+
+        A program that fails forfeits: the agent has won, and the info says why.
+        """
+        episode, other, opponent = self._playing(), 1 - self.player, self._other
+        assert opponent is not None
         while other in episode.deciders:
-            move = answer(self._other, episode.view(other))
+            try:
+                move = answer(opponent, episode.view(other))
+            except Misbehaved as error:
+                episode.forfeit(other, str(error))
+                return
             action = self.coding.index.get(move)
             if action is None:
                 raise IllegalMove(

@@ -1,24 +1,25 @@
-"""The built-in opponents over arrays.
+"""Opponents over arrays.
 
 A game's kernel has them in compiled code (`Chooser`). One that has not is asked in Python what each
 would do, once for each position, and that is remembered (`Mixes`): any game can be played so at
 once.
 
 A batch keeps no history but what a kernel keeps in its states. So `ismcts` cannot play in it, and
-what knows the solution of a game with secret hands only where the kernel has it.
+what knows the solution of a game with secret hands only where the kernel has it. Players from
+outside are asked one by one, and see no history (`Outside`).
 """
 
 from __future__ import annotations
 
-from duels.core.errors import OptionError, UnknownName, quote
+from duels.core.errors import Misbehaved, OptionError, UnknownName, quote
 from duels.core.game import AnyGame, Decide
-from duels.core.player import View
+from duels.core.player import View, answer
 from duels.core.show import listed
 from duels.envs.extras import Array
 from duels.envs.kernels import Chooser, kernel_of, nobody, np
 from duels.envs.kernels.batch import Batch
 from duels.envs.kernels.oppose import uniform
-from duels.players import BUILT_IN, class_of, full_name, make
+from duels.players import BUILT_IN, class_of, make, named, outside, player
 from duels.players.opponent import Mixed
 from duels.solve import solve
 
@@ -39,10 +40,10 @@ def able(game: AnyGame) -> list[str]:
 def known(game: AnyGame, opponent: str) -> str:
     """The full name of an opponent who can play this game in a batch."""
     try:
-        found = full_name(opponent)
+        found = named(opponent).name
     except UnknownName as error:
         raise OptionError(f"{error}; or give a policy") from None
-    if found not in able(game):
+    if not outside(found) and found not in able(game):
         raise OptionError(
             f"in a batch of {game.slug} the opponent is one of {listed(able(game))}, or a policy; "
             f"got {quote(opponent)}"
@@ -54,6 +55,8 @@ def chooser(game: AnyGame, opponent: str) -> Chooser | None:
     """An opponent in compiled code, by its full name; None if it has to be asked in Python."""
     if opponent == "random":
         return uniform(game.slug)
+    if outside(opponent):
+        return None
     if class_of(opponent).needs_solution:
         solve(game)  # now, or say now that it cannot be
     return kernel_of(game).chooser(game, opponent)
@@ -97,3 +100,35 @@ class Mixes:
         shares = np.cumsum(list(mix.values()))
         shares[-1] = 1.0  # luck is below it, whatever rounding did
         return np.array([self.index[move] for move in mix]), shares
+
+
+class Outside:
+    """A player from outside, asked about one game after the other.
+
+    What it does wrong is raised: a batch has no place for the reason, and its games are left as
+    they were. Its randomness in each choice is from the game's own stream.
+    """
+
+    def __init__(self, game: AnyGame, opponent: str) -> None:
+        self.game, self.name = game, opponent
+        self.player = player(opponent, stream="")
+        self.index = {move: number for number, move in enumerate(game.moves())}
+
+    def choose(self, batch: Batch, rows: Array, seats: Array, observations: Array) -> Array:
+        """An action for each of some rows of a batch, in which these seats must choose."""
+        actions, luck = np.empty(len(rows), np.int64), batch.luck(rows)
+        for k, (row, seat) in enumerate(zip(rows.tolist(), seats.tolist(), strict=True)):
+            state = batch.state(row)
+            turn = self.game.turn(state)
+            assert isinstance(turn, Decide)
+            self.player.stream = repr(float(luck[k]))
+            options = turn.options[seat]
+            view = View(self.game, seat, self.game.observe(state, seat), (), options)
+            try:
+                move = answer(self.player, view)
+                if move not in options:
+                    raise Misbehaved(f"{quote(move)} is not an option")
+            except Misbehaved as error:
+                raise Misbehaved(f"the opponent {self.name} failed: {error}") from error
+            actions[k] = self.index[move]
+        return actions

@@ -1,7 +1,7 @@
 """Vectorised environments: thousands of games a call, on compiled kernels.
 
 - `Batch` plays both sides;
-- `Versus` plays one side against a built-in opponent or any policy over arrays;
+- `Versus` plays one side against any opponent or any policy over arrays;
 - `DuelVectorEnv` is the same as a `gymnasium.vector.VectorEnv`.
 
 docs/envs/vector.md says how the arrays are laid out, what is masked and when games begin anew.
@@ -24,7 +24,8 @@ from duels.envs.kernels import Chooser, NoKernel, np
 from duels.envs.kernels.batch import Batch, Step
 from duels.envs.kernels.drive import BY_FORFEIT, BY_LIMIT, BY_RULES, RUNNING, misplaced
 from duels.envs.kernels.oppose import MOST_DEALS
-from duels.envs.opponents import Mixes, chooser, known
+from duels.envs.opponents import Mixes, Outside, chooser, known
+from duels.players import outside
 
 __all__ = [
     "BY_FORFEIT", "BY_LIMIT", "BY_RULES", "RUNNING",
@@ -70,13 +71,14 @@ class Versus:
 
     def _find_opponent(self) -> None:
         self._chooser: Chooser | None = None
-        self.policy: Mixes | Policy | None = None
+        self.policy: Mixes | Outside | Policy | None = None
         if callable(self.opponent):
             self.policy = self.opponent
             return
         self._chooser = chooser(self.batch.game, self.opponent)
         if self._chooser is None:
-            self.policy = Mixes(self.batch.game, self.opponent)
+            asked = Outside if outside(self.opponent) else Mixes
+            self.policy = asked(self.batch.game, self.opponent)
 
     def __getstate__(self) -> dict[str, Any]:
         return self.__dict__ | {"_chooser": None, "policy": None}  # found again, and large
@@ -84,6 +86,11 @@ class Versus:
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__ |= state
         self._find_opponent()
+
+    def close(self) -> None:
+        """End the program of an opponent that is one."""
+        if isinstance(self.policy, Outside):
+            self.policy.player.close()
 
     @property
     def skipped(self) -> Array:
@@ -183,7 +190,7 @@ class Versus:
         others = 1 - self.seats[rows]
         side = (rows, others) if self.batch.sealed else rows
         seen = self.batch.observation[side]
-        if isinstance(self.policy, Mixes):
+        if isinstance(self.policy, Mixes | Outside):
             return self.policy.choose(self.batch, rows, others, seen)
         assert self.policy is not None
         given = np.asarray(self.policy(seen, self.batch.mask[side]))

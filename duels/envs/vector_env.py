@@ -149,6 +149,10 @@ class DuelVectorEnv(_base()):  # type: ignore[misc]
             info |= {"illegal": illegal, "_illegal": ended}
         return observation, rewards.astype(np.float64), terminated, truncated, info
 
+    def close_extras(self, **kwargs: Any) -> None:
+        """What Gymnasium calls from `close`."""
+        self.games.close()
+
     # Inside.
 
     def _begun(self, rows: Array) -> None:

@@ -3,7 +3,7 @@
 - A function from observations and masks to probabilities, a row for each position: the arrays of
   `Game.encode` and of the legal moves, as the environments give them. It is called for very many
   positions at a time.
-- A built-in player, by its name or as an object.
+- A player by its name, as `duels.players.player` takes it, or as an object.
 - Any other object with `choose(view)` that says its mix: `mix(view)` gives the chance of each move.
   One that always chooses the same move in the same position may say `pure = True` instead.
 
@@ -32,6 +32,10 @@ class NotMeasurable(DuelsError, ValueError):
     """A policy that does not say what must be known to measure it; the message says what."""
 
 
+class NoMix(NotMeasurable):
+    """A player that picks and does not say how likely each move is, here or anywhere."""
+
+
 class Asked:
     """A policy, asked about many positions of a game at once."""
 
@@ -43,9 +47,9 @@ class Asked:
         self.pure = False
         given: Any = policy
         if isinstance(policy, str):
-            from duels.players import make
+            from duels.players import player
 
-            given = make(policy, stream="")  # only its mix is asked for
+            given = player(policy, stream="")  # only its mix is asked for
         if hasattr(given, "choose"):
             self.player = given
             self._check_player(given)
@@ -62,7 +66,7 @@ class Asked:
         says = getattr(kind, "mix", None)
         self.pure = bool(getattr(player, "pure", False))
         if not self.pure and (says is None or says is Player.mix):
-            raise NotMeasurable(
+            raise NoMix(
                 f"{kind.__name__} picks moves and does not say how likely each is: give it "
                 "mix(view), or pure = True if it always picks the same in the same position"
             )
@@ -94,7 +98,7 @@ class Asked:
             return {answer(self.player, view): 1.0}
         mix = self.player.mix(view)
         if mix is None:
-            raise NotMeasurable(f"{type(self.player).__name__} does not say its mix everywhere")
+            raise NoMix(f"{type(self.player).__name__} does not say its mix everywhere")
         return mix
 
     def _checked(self, view: View, mix: Mix) -> dict[Move, float]:

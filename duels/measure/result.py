@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 EXACT = "exact"
 SELF_PLAY = "exact, from self-play"  # hidden hands: from what the policy scores against itself
 LOWER_BOUND = "lower bound"  # likewise, and the responder was learned: a better one may exist
+SAMPLED = "sampled lower bound"  # of who does not say its mix (`duels.measure.sampled`)
+BOUNDS = (LOWER_BOUND, SAMPLED)  # values that are measured, with an interval
 SHOWN = 5  # of the worst positions
 NOTHING = 1e-9  # a regret below this is not worth showing
 ROUNDING = 1e-12  # an exploitability below this is none
@@ -125,15 +127,17 @@ class Exploitability:
     """How good a policy is: values by seat, the first number of a pair being Player 1's.
 
     `kind` says how far the figures can be trusted: `exact`; `exact, from self-play` in a small game
-    with hidden hands; or `lower bound` where a responder had to be learned and a better one may
-    exist. Then values are estimates that know their error.
+    with hidden hands; `lower bound` where a responder had to be learned and a better one may exist;
+    or `sampled lower bound` of a player that does not say its mix. In the last two, values are
+    estimates that know their error.
     """
 
     def __init__(
         self, game: AnyGame, seats: tuple[Seat, Seat], kind: str = EXACT,
-        at_most: float | None = None,
+        at_most: float | None = None, note: str = "",
     ) -> None:  # fmt: skip
         self.game, self.seats, self.kind = game, seats, kind
+        self.note = note  # how it was measured, where that is not always the same
         self.at_most = at_most  # a certified upper bound of `total`; None: there is none
 
     @property
@@ -175,7 +179,9 @@ class Exploitability:
             "total": float(self.total),
             "worst": [self._told(position) for position in self.worst(count)],
         }
-        if self.kind == LOWER_BOUND:
+        if self.note:
+            data["note"] = self.note
+        if self.kind in BOUNDS:
             errors = [CONFIDENCE * (error_of(v) or 0.0) for v in self.value_vs_best_response]
             data["interval"] = {str(seat + 1): half for seat, half in enumerate(errors)}
             data["total_interval"] = CONFIDENCE * (error_of(self.total) or 0.0)
@@ -205,8 +211,9 @@ class Exploitability:
             return estimated(value, ascii_only=ascii_only)
 
         lines = []
-        least = "at least " if self.kind == LOWER_BOUND else ""
-        who = "perfect play" if self.kind == EXACT else "against itself it"
+        least = "at least " if self.kind in BOUNDS else ""
+        known = self.kind == EXACT or (self.kind == SAMPLED and not self.game.private)
+        who = "perfect play" if known else "against itself it"
         for seat in self.seats:
             lines += [
                 f"{player_name(seat.seat)}: {who} scores {shown(seat.optimal)} in this seat",
@@ -214,11 +221,12 @@ class Exploitability:
                 f"  against its best response   {shown(seat.value_vs_best_response)}",
                 f"  exploitable by              {least}{shown(seat.exploitability)}",
             ]
-        if self.kind == LOWER_BOUND:
+        if self.kind in BOUNDS:
             most = "no upper bound is known" if self.at_most is None else f"at most {self.at_most}"
             lines += [
                 "", f"Both seats together: at least {shown(self.total)}; {most}.",
-                "A lower bound: the responder was learned, and a better one may exist.",
+                self.note
+                or "A lower bound: the responder was learned, and a better one may exist.",
             ]  # fmt: skip
         worst = self.worst(count)
         if worst:

@@ -1,14 +1,20 @@
-"""The catalogue of built-in opponents. Each sees only what a player may see.
+"""Who can sit in a seat, by a text: a built-in opponent, a Python class, any other program.
 
-Names and what is said about them cost no import; an opponent's own module is loaded when its class
-is asked for.
+    greedy                       a built-in opponent, or an unambiguous beginning of its name
+    mybots.clever:Clever         a class of Python, a subclass of `duels.core.Player`
+    ./mybot, node bot.js         a program that speaks the protocol of docs/bots.md
+
+`named` says what a text means and starts nothing; `player` makes the player. Names and what is said
+about them cost no import; an opponent's own module is loaded when its class is asked for.
 
 >>> from duels.core import Match
 >>> from duels.core.chance import stream
 >>> from duels.games import load
 >>> match = Match(load("number-wars"), seed=3)
->>> make("greedy", stream(3, 0)).choose(match.view(0))
+>>> player("greedy", stream(3, 0)).choose(match.view(0))
 '10'
+>>> named("greed"), named("mybots.clever:Clever").kind, named("python3 bot.py").kind
+(Named(kind='built-in', name='greedy'), 'class', 'command')
 >>> BUILT_IN["greedy"].about
 'takes the largest gain in sight'
 >>> needs_solution("greedy"), needs_solution("human", "hard")
@@ -20,10 +26,12 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, NamedTuple
 
-from duels.core.errors import UnknownName, quote
+from duels.core.errors import UnknownName, plain, quote
+from duels.core.player import Player
 from duels.core.show import listed
 
 if TYPE_CHECKING:
+    from duels.players.external import Limits
     from duels.players.opponent import Opponent
 
 
@@ -46,6 +54,64 @@ BUILT_IN = {
 STRONGEST = "perfect"
 NEXT_STRONGEST = "ismcts"  # where a variant is not solved
 HUMAN = "human"
+LONGEST_NAME = 200  # characters, as records have it
+
+# What a text can name, besides a human.
+OPPONENT, CLASS, COMMAND = "built-in", "class", "command"
+
+
+class Named(NamedTuple):
+    """What a text means as a player: its kind (`human` is one), and its name in a record."""
+
+    kind: str
+    name: str
+
+
+def named(text: str) -> Named:
+    """What a text means. Nothing is imported or started; a program that is not there is refused."""
+    text = plain("player", text.strip() if isinstance(text, str) else text, LONGEST_NAME)
+    if (kind := outside(text)) is not None:
+        if kind == COMMAND:
+            from duels.players.foreign import command_of
+
+            command_of(text)
+        return Named(kind, text)
+    try:
+        found = full_name(text)
+    except UnknownName as error:
+        more = "" if "could be" in str(error) else ", or a program as ./NAME or a MODULE:CLASS"
+        raise UnknownName(f"{error}{more}") from None
+    return Named(HUMAN if found == HUMAN else OPPONENT, found)
+
+
+def outside(text: str) -> str | None:
+    """Whether a text names code from outside, a command or a class, which to use is to run it.
+
+    With a space or a slash it is a command line; with a colon between dotted names, a class.
+    """
+    if " " in text or "/" in text:
+        return COMMAND
+    module, colon, attribute = text.partition(":")
+    names = *module.split("."), *attribute.split(".")
+    return CLASS if colon and all(name.isidentifier() for name in names) else None
+
+
+def player(text: str, stream: str, limits: Limits | None = None) -> Player:
+    """The player that a text names, with randomness of its own: `duels.core.chance.stream`.
+
+    A program is started by `prepare` or by its first choice, and ended by `close`; `limits` are for
+    programs alone (`duels.players.external.Limits`).
+    """
+    kind, name = named(text)
+    if kind == COMMAND:
+        from duels.players.external import External
+
+        return External(name, stream, limits)
+    if kind == CLASS:
+        from duels.players.foreign import made
+
+        return made(name, stream)
+    return make(name, stream)
 
 
 def full_name(name: str) -> str:
@@ -61,7 +127,7 @@ def full_name(name: str) -> str:
 
 
 def class_of(name: str) -> type[Opponent]:
-    """The class of an opponent, which says what it needs."""
+    """The class of a built-in opponent, which says what it needs."""
     found = full_name(name)
     if found == HUMAN:
         raise UnknownName("a human chooses at a keyboard, not through a program")
@@ -71,10 +137,19 @@ def class_of(name: str) -> type[Opponent]:
 
 
 def make(name: str, stream: str) -> Opponent:
-    """An opponent with randomness of its own: `duels.core.chance.stream` of a seed and a seat."""
+    """A built-in opponent with randomness of its own."""
     return class_of(name)(stream)
 
 
 def needs_solution(*names: str) -> bool:
     """Whether any of these players plays only games that are solved."""
-    return any(name in BUILT_IN and class_of(name).needs_solution for name in names)
+    return any(_class(name).needs_solution for name in names)
+
+
+def _class(name: str) -> type[Player]:
+    kind, name = named(name)
+    if kind == CLASS:
+        from duels.players.foreign import class_named
+
+        return class_named(name)
+    return class_of(name) if kind == OPPONENT else Player

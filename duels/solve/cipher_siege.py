@@ -24,6 +24,7 @@ from duels.core.player import View
 from duels.games.cipher_siege import CipherSiege, Seen, actions, attack_value
 from duels.solve import tables
 from duels.solve.estimate import Estimate, error_of, proportion_error
+from duels.solve.siege.guess import find_guess
 from duels.solve.siege.knowledge import (
     CHOSEN,
     Counts,
@@ -97,6 +98,7 @@ class CipherSiegeSolution(Solution):
             for rough in ROUGH
         ]  # fmt: skip
         self.player = Player(self._codes, self._policy)
+        self._guess = find_guess(self.game)
         self._spots: dict[Any, Spot] = {}
 
     @classmethod
@@ -120,6 +122,9 @@ class CipherSiegeSolution(Solution):
     def value(self, state: Any) -> Value:
         turn = self.game.turn(state)
         return score(turn) if isinstance(turn, Over) else self.known(state)
+
+    def guess(self, state: Any, players: tuple[str, str]) -> float | None:
+        return None if self._guess is None else self._guess(state, players)
 
     def value_at(self, match: Match, number: int | None = None) -> Value | None:
         """The value to whoever chooses next, from what that player sees.

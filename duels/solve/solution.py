@@ -141,6 +141,14 @@ class Solution:
         """The value of where a match stands, or stood before an event; None: not known."""
         return self.value(match.state if number is None else match.state_before(number))
 
+    def guess(self, state: Any, players: tuple[str, str]) -> float | None:
+        """About Player 1's expected score where somebody chooses, hands open; None: no idea.
+
+        `players` are the names of who plays. For what stays right however good the guess is, as
+        taking luck out of a score does.
+        """
+        return float(self.value(state))
+
     def assess(self, view: View) -> Assessment:
         """What a player's options are worth, from what that player sees."""
         assert view.player is not None, "a spectator has no choice"

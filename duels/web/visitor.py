@@ -39,9 +39,9 @@ class Refused(DuelsError):
     """The server does not grant it, or is not there."""
 
 
-def own_key() -> str:
-    """The key of whoever uses this machine, made when it is first needed."""
-    path = os.path.join(data_folder(), "key")
+def own_key(name: str = "key") -> str:
+    """The key of whoever uses this machine, or of a bot here; made when it is first needed."""
+    path = os.path.join(data_folder(), name)
     with suppress(OSError), open(path, encoding="ascii") as file:
         if is_key(key := file.read().strip()):
             return key
@@ -98,6 +98,7 @@ class Table:
     ) -> None:
         self.visitor, self.id, self.tell = visitor, id, tell
         self.match: Json = {}
+        self.log: list[Json] = []  # everything that has happened, as one may know it
         self.view: Json | None = None
         self.moment = 0
         self._unread: list[Json] = []
@@ -155,6 +156,7 @@ class Table:
             self.match = frame["match"]
         if frame["type"] == "update":
             self.view, self.moment = frame["view"], frame["moment"]
+            self.log[frame["since"] :] = frame["events"]
             self.match = frame.get("revealed", {}).get("match", self.match)
         if self.tell is not None:
             self.tell(frame)

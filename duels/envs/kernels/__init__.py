@@ -25,9 +25,9 @@ from duels.solve.compiled.cache import keep
 
 __all__ = [
     "DECISIONS", "GOING_ON", "KERNELS", "NOBODY",
-    "Array", "Chooser", "Kernel", "NoKernel", "Scalar",
+    "Array", "Chooser", "Kernel", "NoKernel", "Scalar", "Weigh", "Weighed",
     "apart", "compiled", "have_numba", "keep", "kernel_named", "kernel_of", "need_numba", "nobody",
-    "np", "placed",
+    "np", "placed", "weighed_by",
 ]  # fmt: skip
 
 # By slug. A game of another package declares an entry point in the group `duels.kernels`:
@@ -66,6 +66,20 @@ class Chooser(NamedTuple):
 
     choose: Callable[..., Any]
     tables: Any
+    # Of one that takes the largest gain in sight: `gain(rules, state, i, player, action)`.
+    gain: Callable[..., Any] | None = None
+
+
+class Weighed(NamedTuple):
+    """Choices in rows of a kernel, for taking luck out of scores. Values are Player 1's score."""
+
+    value: Array  # of the row, by exact values or a guess
+    expected: Array  # on average over how the players choose and what chance then brings
+    regret: Array  # of what was chosen, by seat; NaN for a seat that did not choose, or not known
+
+
+# From rows in which somebody chooses, and what was chosen.
+Weigh = Callable[[Array, Array], Weighed]
 
 
 def nobody(game: Any, opponent: str) -> Chooser | None:
@@ -73,15 +87,34 @@ def nobody(game: Any, opponent: str) -> Chooser | None:
     return None
 
 
+def unweighed(game: Any, players: tuple[str, str]) -> Weigh | None:
+    """The weigher of a kernel that has none."""
+    return None
+
+
 def placed(place: str) -> Callable[[Any, str], Chooser | None]:
     """The choosers of a module that is built on the kernel's own: `module:function`, found late."""
 
     def chooser(game: Any, opponent: str) -> Chooser | None:
-        module, _, name = place.partition(":")
-        made: Chooser | None = getattr(importlib.import_module(module), name)(game, opponent)
+        made: Chooser | None = located(place)(game, opponent)
         return made
 
     return chooser
+
+
+def weighed_by(place: str) -> Callable[[Any, tuple[str, str]], Weigh | None]:
+    """A weigher likewise."""
+
+    def weigher(game: Any, players: tuple[str, str]) -> Weigh | None:
+        made: Weigh | None = located(place)(game, players)
+        return made
+
+    return weigher
+
+
+def located(place: str) -> Any:
+    module, _, name = place.partition(":")
+    return getattr(importlib.import_module(module), name)
 
 
 class Kernel(NamedTuple):
@@ -119,6 +152,8 @@ class Kernel(NamedTuple):
     observe: Callable[..., Any]
     chooser: Callable[[Any, str], Chooser | None] = nobody
     packed: Callable[..., Any] | None = None
+    # `weigher(game, players)`, where there is a better way than asking the rules (`duels.arena`).
+    weigher: Callable[[Any, tuple[str, str]], Weigh | None] = unweighed
 
 
 need_numba = functools.partial(numba.need_numba, "vectorised games need", "rl")
@@ -167,8 +202,7 @@ def kernel_named(slug: str) -> Kernel | None:
     place = KERNELS.get(slug) or others().get(slug)
     if place is None:
         return None
-    module, _, name = place.partition(":")
-    kernel: Kernel = getattr(importlib.import_module(module), name)
+    kernel: Kernel = located(place)
     return kernel
 
 

@@ -8,7 +8,7 @@ hand holds them all is one more (`holds`).
 from __future__ import annotations
 
 from duels.core.errors import DuelsError
-from duels.envs.kernels import GOING_ON, Array, Kernel, Scalar, compiled, placed
+from duels.envs.kernels import GOING_ON, Array, Kernel, Scalar, compiled, placed, weighed_by
 from duels.envs.kernels.cipher_siege_table import (
     ATTACK,
     CARDS,
@@ -289,4 +289,5 @@ KERNEL = Kernel(
     CipherSiege, COLUMNS, "int64", rules, lambda game: False, pack, unpack,
     begin, mover, legal, choose, play, mask, observe,
     placed("duels.envs.kernels.cipher_siege_players:chooser"), packed_mask,
+    weighed_by("duels.envs.kernels.cipher_siege_luck:weigher"),
 )  # fmt: skip

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import struct
 import zlib
+from collections.abc import Iterator
 from functools import lru_cache
 from typing import Any, NamedTuple
 
@@ -168,31 +169,47 @@ def hands(game: CipherSiege) -> Hands:
     return found
 
 
+def table_of(game: CipherSiege) -> tables.Table:
+    table = tables.find_table(in_turn_order(game), strategy.KIND)
+    assert table is not None, "solve() has said so"
+    return table
+
+
+def states_of(game: CipherSiege) -> int:
+    """How many information states the table has."""
+    states: int = struct.unpack_from("<I", table_of(game).payload)[0]
+    return states
+
+
+def blocks(game: CipherSiege) -> Iterator[tuple[Any, int, Array]]:
+    """The blocks of the table: the first key, how many states, and the bytes."""
+    payload = table_of(game).payload
+    states, number = struct.unpack_from("<II", payload)
+    index = np.frombuffer(payload, [("first", "<u8"), ("at", "<u4")], number, 8)
+    packed, begins = payload[8 + 12 * number :], index["at"].tolist()
+    for block, (first, begin, end) in enumerate(
+        zip(index["first"], begins, [*begins[1:], len(packed)], strict=True)
+    ):
+        count = min(strategy.BLOCK, states - block * strategy.BLOCK)
+        yield first, count, np.frombuffer(zlib.decompress(packed[begin:end]), np.uint8)
+
+
 @lru_cache(maxsize=4)
 def playing(game: CipherSiege, opponent: str) -> Playing:
     """A strategy's table as arrays: half a second, and 10 MB, or 40 MB for a level."""
-    table = tables.find_table(in_turn_order(game), strategy.KIND)
-    assert table is not None, "solve() has said so"
-    states, blocks = struct.unpack_from("<II", table.payload)
-    index = np.frombuffer(table.payload, [("first", "<u8"), ("at", "<u4")], blocks, 8)
-    packed, share = table.payload[8 + 12 * blocks :], share_of(opponent)
-    found = np.zeros((1 << (states.bit_length() + 1), 2), np.uint64)
+    share, facts = share_of(opponent), table_of(game).facts
+    found = np.zeros((1 << (states_of(game).bit_length() + 1), 2), np.uint64)
     moves, sums = np.zeros(0, np.uint8), np.zeros(0, np.uint32)
     parts, used = np.zeros((3, MAX_ACTIONS + 1)), 0
-    ends = [*index["at"][1:].tolist(), len(packed)]
-    for number, (first, begin, end) in enumerate(
-        zip(index["first"], index["at"].tolist(), ends, strict=True)
-    ):
-        data = np.frombuffer(zlib.decompress(packed[begin:end]), np.uint8)
+    for first, count, data in blocks(game):
         if used + len(data) > len(moves):
             room = 2 * len(moves) + len(data)
             moves, sums = np.resize(moves, room), np.resize(sums, room)
-        count = min(strategy.BLOCK, states - number * strategy.BLOCK)
         used = unpack_block(data, first, count, share, found, moves, sums, used, parts)
     codes = Codes(game)
     bucket = [unseen_bucket(codes.counts(code), game.copies) for code in range(codes.space)]
     return Playing(
         hands(game), np.array(codes.radix), np.array(bucket), found, moves[:used].copy(),
-        sums[:used].copy(), max(game.integrity) + 1, table.facts["fine_plies"],
+        sums[:used].copy(), max(game.integrity) + 1, facts["fine_plies"],
         game.integrity[0] == game.integrity[1], share,
     )  # fmt: skip

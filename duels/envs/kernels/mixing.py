@@ -58,7 +58,7 @@ def greedy(options: Fill, gain: Fill) -> Chooser:
         best = largest(rules, state, i, player, options(rules, state, i, player))
         return bits.choose(best, streams, i)
 
-    return Chooser(choose, ())
+    return Chooser(choose, (), gain)
 
 
 def largest_gain(gain: Fill) -> Fill:

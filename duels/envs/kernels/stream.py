@@ -44,13 +44,13 @@ def head(seed: int) -> int:
     return int.from_bytes(hashlib.sha256(str(seed).encode()).digest()[:8], "big")
 
 
-def keys(seed: int, size: int) -> Array:
-    """Where the streams of a batch begin, one row for each game.
+def keys(seed: int, size: int, streams: int = 2, first: int = 0) -> Array:
+    """Where the streams of a batch begin, one row for each game from number `first` on.
 
-    That of game `i` and stream `s` is `mixed(head(seed) + (2 * i + s) * SPACING)`.
+    That of game `i` and stream `s` is `mixed(head(seed) + (streams * i + s) * SPACING)`.
     """
-    words = np.empty((size, 2), np.uint64)
-    _fill_keys(np.uint64(head(seed)), words)
+    words = np.empty((size, streams), np.uint64)
+    _fill_keys(np.uint64(head(seed)), first, words)
     return words
 
 
@@ -63,10 +63,10 @@ def mix(word: int) -> Scalar:
 
 @keep
 @compiled
-def _fill_keys(begin: int, words: Array) -> None:
+def _fill_keys(begin: int, first: int, words: Array) -> None:
     for i in range(words.shape[0]):
-        for s in range(2):
-            words[i, s] = mix(begin + np.uint64(2 * i + s) * _SPACING)
+        for s in range(words.shape[1]):
+            words[i, s] = mix(begin + np.uint64(words.shape[1] * (first + i) + s) * _SPACING)
 
 
 @keep

@@ -1,0 +1,1 @@
+"""Tournaments between players of any kind, and what they say about them. docs/arena.md"""

@@ -1,0 +1,126 @@
+"""What a tournament is and what one finished game of it says: all that ratings and reports read.
+
+A tournament is a list of games (with their options), a list of players and a number of pairs. Each
+two players who meet are a pairing. In each game a pairing plays `pairs` pairs: two games that share
+chance and the streams of randomness of both seats, with the players in each other's seats.
+
+>>> names = ("perfect", "greedy", "random")
+>>> cup = Tournament(names, (Setting("firewall-breach"),), pairs=2, seed=1)
+>>> cup.pairings
+((0, 1), (0, 2), (1, 2))
+>>> cup._replace(gauntlet=True).pairings
+((0, 1), (0, 2))
+>>> game = Played(game=0, pairing=2, pair=1, seat=1, score=1.0, by="rules", choices=7)
+>>> cup.number(game), cup.place(12)
+(12, Place(game=0, pairing=2, pair=1, seat=1))
+>>> game.first_score              # `greedy` sat in seat 2, and seat 1 has won
+0.0
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+from duels.core.match import TURN_LIMIT
+
+
+class Setting(NamedTuple):
+    """A game with the options that are not the usual ones, as text."""
+
+    slug: str
+    options: tuple[tuple[str, str], ...] = ()
+
+
+class Place(NamedTuple):
+    """Which game of a tournament; all numbers from 0."""
+
+    game: int  # of Tournament.games
+    pairing: int  # of Tournament.pairings
+    pair: int
+    seat: int  # where the first player of the pairing sits: 0, then 1 in the second game of a pair
+
+
+class Played(NamedTuple):
+    """One finished game. Scores are those of seat 0, which is Player 1 in its record."""
+
+    game: int
+    pairing: int
+    pair: int
+    seat: int  # where the first player of the pairing sat
+    score: float  # 1 won, 0.5 drawn, 0 lost
+    by: str  # as Result.by: rules, forfeit, limit, time
+    choices: int  # that were resolved, a sealed pair counting once
+    adjusted: float | None = None  # the score without luck, unbiased, of any size; None: not known
+    regret: tuple[float, float] | None = None  # by seat: chances of winning given away, in sum
+    graded: tuple[int, int] | None = None  # by seat: over so many choices
+    loser: int | None = None  # the seat that lost by forfeit or time; who misbehaved
+
+    @property
+    def first_score(self) -> float:
+        """The score of the first player of the pairing."""
+        return 1.0 - self.score if self.seat else self.score
+
+    @property
+    def first_adjusted(self) -> float | None:
+        """The same for the luck-adjusted score."""
+        if self.adjusted is None:
+            return None
+        return 1.0 - self.adjusted if self.seat else self.adjusted
+
+
+class Encounter(NamedTuple):
+    """All counted games of one pairing in one game, by pair, then seat: always whole pairs."""
+
+    game: int
+    pairing: int
+    played: Sequence[Played]
+
+    def pair_scores(self) -> list[float]:
+        """The first player's mean score in each pair: 0, 0.25, 0.5, 0.75 or 1."""
+        scores = [game.first_score for game in self.played]
+        return [(one + two) / 2 for one, two in zip(scores[::2], scores[1::2], strict=True)]
+
+
+class Tournament(NamedTuple):
+    """Everything that decides the results of a tournament, and nothing else."""
+
+    players: tuple[str, ...]  # as they were named; each once
+    games: tuple[Setting, ...]
+    pairs: int  # of each pairing in each game; at most, where a test ends it earlier
+    seed: int
+    gauntlet: bool = False  # the first player meets all others, who do not meet each other
+    sprt: tuple[float, float] | None = None  # the two Elo differences between which to decide
+    turn_limit: int = TURN_LIMIT
+    time_limit: float | None = None  # seconds for a choice
+    compiled: bool = False  # built-in players meet in compiled code where they can
+
+    @property
+    def pairings(self) -> tuple[tuple[int, int], ...]:
+        """Who meets whom, as indices of players."""
+        count = len(self.players)
+        rows = range(1 if self.gauntlet else count)
+        return tuple((one, two) for one in rows for two in range(one + 1, count))
+
+    def number(self, at: Place | Played) -> int:
+        """The number of a game, from 1: what its record is asked for by."""
+        encounters = len(self.pairings) * len(self.games)
+        within = at.game * len(self.pairings) + at.pairing
+        return (at.pair * encounters + within) * 2 + at.seat + 1
+
+    def place(self, number: int) -> Place:
+        """Where the game with a number stands."""
+        rest, seat = divmod(number - 1, 2)
+        pair, within = divmod(rest, len(self.pairings) * len(self.games))
+        game, pairing = divmod(within, len(self.pairings))
+        return Place(game, pairing, pair, seat)
+
+    def to_json(self) -> dict[str, Any]:
+        """As JSON values, options by name."""
+        games = [{"slug": slug, "options": dict(options)} for slug, options in self.games]
+        return self._asdict() | {"players": list(self.players), "games": games}
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> "Tournament":
+        """What `to_json` gave."""
+        games = tuple(Setting(g["slug"], tuple(g["options"].items())) for g in data["games"])
+        sprt = None if data["sprt"] is None else (data["sprt"][0], data["sprt"][1])
+        return cls(**{**data, "players": tuple(data["players"]), "games": games, "sprt": sprt})

@@ -1,0 +1,202 @@
+"""Ratings of all players at once: Bradley and Terry's model on the scale of Elo.
+
+The model: a player who is d Elo stronger scores 1 / (1 + 10 ** (-d / 400)) of a pair. Ratings are
+what makes every player's expected score equal to the actual one (maximum likelihood, draws counting
+half), with mean 0. Half a won and half a lost pair are added to every two players who met: that is
+the usual correction of a log odds (Haldane, Anscombe), and it keeps a rating finite when somebody
+won everything.
+
+Intervals come from the spread of pair scores (the sandwich estimator), not from the model, since
+the two games of a pair are correlated and draws make scores less variable than the model thinks.
+
+Whoever never scored against a set of players, or always scored fully, has no finite rating by the
+data alone: such a rating has an interval that is open on that side. Players who are not connected
+by any chain of games cannot be compared; each such group has its own mean of 0.
+
+>>> [str(rated) for rated in rate({("ann", "bob"): Moments.of([0.75] * 80 + [0.25] * 20)})]
+['ann +53 [+38, +69]', 'bob -53 [-69, -38]']
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from math import exp, inf, log, sqrt
+from statistics import NormalDist
+from typing import NamedTuple
+
+from duels.arena.scores import Moments, student
+
+ELO = 400 / log(10)  # points for one unit of log odds
+LEVEL = 0.95
+PRIOR = Moments(1, 0.5, 0.5)  # half a won pair and half a lost one
+STEPS, CLOSE = 100, 1e-10
+LARGEST_STEP = 2.0  # of log odds, so that the first steps do not overshoot
+Matrix = list[list[float]]
+Met = Mapping[tuple[str, str], Moments]
+
+
+class Rating(NamedTuple):
+    """One player's rating in Elo, from the mean of its group, with an interval."""
+
+    player: str
+    elo: float
+    low: float  # -inf: it may be as low as you like
+    high: float
+    error: float
+    pairs: int
+    group: int  # players of different groups have nothing to be compared by
+
+    def __str__(self) -> str:
+        return f"{self.player} {self.elo:+.0f} [{self.low:+.0f}, {self.high:+.0f}]"
+
+
+def rate(met: Met, *, level: float = LEVEL, joint: bool = False) -> list[Rating]:
+    """Ratings, the best first, from the pair scores of the first of each two players.
+
+    `joint`: intervals that hold all at once at that level, and not each by itself.
+    """
+    met = _merged(met)
+    names = sorted({name for pair in met for name in pair})
+    found: list[Rating] = []
+    for number, group in enumerate(_groups(names, met)):
+        inside = {pair: moments for pair, moments in met.items() if pair[0] in group}
+        each = 1 - (1 - level) / 2 if not joint else 1 - (1 - level ** (1 / len(group))) / 2
+        found += _rated(group, inside, NormalDist().inv_cdf(each), number)
+    return sorted(found, key=lambda rating: (-rating.elo, rating.player))
+
+
+def _merged(met: Met) -> dict[tuple[str, str], Moments]:
+    """Each two players once, whichever was named first; who only met itself is left out."""
+    found: dict[tuple[str, str], Moments] = {}
+    for (one, two), moments in met.items():
+        if one == two or not moments.size:
+            continue
+        # A mean may lie outside of 0 to 1 when luck was taken out of it, which no rating explains.
+        mean = min(1.0, max(0.0, moments.mean))
+        moments = Moments.made(moments.size, mean, moments.error)
+        if one > two:
+            one, two, moments = two, one, moments.turned()
+        found[one, two] = found.get((one, two), Moments()).plus(moments)
+    return found
+
+
+def _rated(group: Sequence[str], met: Met, width: float, number: int) -> list[Rating]:
+    logits, spread = _fitted(group, met)
+    top, bottom = _open_ends(group, met)
+    found = []
+    for i, name in enumerate(group):
+        elo, error = ELO * logits[i], ELO * sqrt(spread[i][i])
+        pairs = int(sum(moments.size for pair, moments in met.items() if name in pair))
+        half = student(pairs, width) * error
+        low = -inf if name in bottom else elo - half
+        high = inf if name in top else elo + half
+        found.append(Rating(name, elo, low, high, error, pairs, number))
+    return found
+
+
+def _fitted(group: Sequence[str], met: Met) -> tuple[list[float], Matrix]:
+    """Log odds with mean 0 by Newton's method, and the covariance of their errors."""
+    size = len(group)
+    place = {name: i for i, name in enumerate(group)}
+    rows = [(place[one], place[two], moments.plus(PRIOR)) for (one, two), moments in met.items()]
+    logits = [0.0] * size
+    for _ in range(STEPS):
+        gradient = [0.0] * size
+        bend = [[1 / size] * size for _ in range(size)]  # fixes the mean, which is free otherwise
+        for i, j, moments in rows:
+            chance = 1 / (1 + exp(logits[j] - logits[i]))
+            more = moments.total - moments.size * chance
+            gradient[i] += more
+            gradient[j] -= more
+            _spread(bend, i, j, moments.size * chance * (1 - chance))
+        inverse = _inverse(bend)
+        steps = [sum(a * b for a, b in zip(row, gradient, strict=True)) for row in inverse]
+        longest = max(map(abs, steps))
+        shrink = min(1.0, LARGEST_STEP / longest) if longest else 1.0
+        logits = [logit + shrink * step for logit, step in zip(logits, steps, strict=True)]
+        if longest < CLOSE:
+            break
+    meat: Matrix = [[0.0] * size for _ in range(size)]
+    for i, j, moments in rows:
+        _spread(meat, i, j, moments.size * moments.variance)
+    # The part that fixed the mean has no error, and leaves none: `meat` has rows that add up to 0.
+    return logits, _product(_product(inverse, meat), inverse)
+
+
+def _spread(matrix: Matrix, i: int, j: int, weight: float) -> None:
+    matrix[i][i] += weight
+    matrix[j][j] += weight
+    matrix[i][j] -= weight
+    matrix[j][i] -= weight
+
+
+def _product(one: Matrix, two: Matrix) -> Matrix:
+    columns = list(zip(*two, strict=True))
+    return [[sum(a * b for a, b in zip(row, column, strict=True)) for column in columns]
+            for row in one]  # fmt: skip
+
+
+def _inverse(matrix: Matrix) -> Matrix:
+    """By elimination; a matrix like these is positive definite."""
+    size = len(matrix)
+    rows = [[*row, *(float(i == j) for j in range(size))] for i, row in enumerate(matrix)]
+    for i in range(size):
+        pivot = max(range(i, size), key=lambda k: abs(rows[k][i]))
+        rows[i], rows[pivot] = rows[pivot], rows[i]
+        own = rows[i] = [value / rows[i][i] for value in rows[i]]
+        for k, row in enumerate(rows):
+            if k != i and row[i]:
+                factor = row[i]
+                rows[k] = [a - factor * b for a, b in zip(row, own, strict=True)]
+    return [row[size:] for row in rows]
+
+
+def _groups(names: Sequence[str], met: Met) -> list[list[str]]:
+    """Players connected by chains of games, in the order of their names."""
+    beside: dict[str, set[str]] = {name: set() for name in names}
+    for one, two in met:
+        beside[one].add(two)
+        beside[two].add(one)
+    groups, left = [], list(names)
+    while left:
+        found = _reached(left[0], beside)
+        groups.append([name for name in left if name in found])
+        left = [name for name in left if name not in found]
+    return groups
+
+
+def _open_ends(group: Sequence[str], met: Met) -> tuple[set[str], set[str]]:
+    """Who has no upper limit by the data alone, and who has no lower one.
+
+    A rating is limited above by whoever took something off it, or off somebody who is. Above all
+    limits are sets of players that lost nothing to anybody outside.
+    """
+    takers: dict[str, set[str]] = {name: set() for name in group}  # who scored against one
+    givers: dict[str, set[str]] = {name: set() for name in group}
+    for (one, two), moments in met.items():
+        if moments.mean > 0:
+            takers[two].add(one)
+            givers[one].add(two)
+        if moments.mean < 1:
+            takers[one].add(two)
+            givers[two].add(one)
+    above = {name: _reached(name, takers) for name in group}
+    below = {name: _reached(name, givers) for name in group}
+    everybody = set(group)
+    top = {name for name in group if above[name] != everybody}
+    bottom = {name for name in group if below[name] != everybody}
+    # In the middle are those whom sets above and below keep apart from both ends.
+    return (
+        {name for name in top if above[name] <= below[name]},
+        {name for name in bottom if below[name] <= above[name]},
+    )
+
+
+def _reached(start: str, edges: Mapping[str, Iterable[str]]) -> set[str]:
+    found, waiting = {start}, [start]
+    while waiting:
+        for name in edges[waiting.pop()]:
+            if name not in found:
+                found.add(name)
+                waiting.append(name)
+    return found

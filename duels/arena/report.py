@@ -1,0 +1,231 @@
+"""A tournament's results as lines of text, as CSV and as JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from math import inf, isfinite
+from re import sub
+from typing import Any
+
+from duels.arena.ratings import Rating
+from duels.arena.scores import Score
+from duels.arena.sprt import CONTINUE, Verdict
+from duels.arena.summary import Meeting, Part, Regret, Saving, Standing, Summary
+
+NAME, HALF = 15, 9  # columns of a name, and of each of two
+SHOWN = 5  # records named in a line
+FIELDS = (
+    "game", "options", "one", "two", "pairs", "score", "low", "high", "superior",
+    "adjusted", "adjusted_low", "adjusted_high", "adjusted_superior", "adjusted_pairs",
+    "saving", "saving_low", "saving_high", "sprt", "llr", "sprt_pairs", "record",
+)  # fmt: skip
+NOTES = (
+    "Elo is from the mean of all players; intervals are 95 %, from scores of pairs.",
+    "'no luck' is the score with luck taken out (AIVAT): the same mean, less noise.",
+    "'fewer' is how many times fewer games it needs for the same interval.",
+    "'superior' is how likely the first of two players is the stronger one.",
+)
+
+
+def text(found: Summary, *, ascii_only: bool = False) -> list[str]:
+    """All of it for a terminal, in 80 columns."""
+    if not found.overall.standings:
+        return ["No pair of games is finished."]
+    cup = found.tournament
+    count = len(cup.games)
+    lines = [
+        f"{len(cup.players)} players, {count} game{'' if count == 1 else 's'}, "
+        f"{found.played:,} games in pairs, seed {cup.seed}"
+    ]
+    parts = [*found.games, found.overall] if count > 1 else [*found.games]
+    for part in parts:
+        lines += ["", *_part(part)]
+    for failed in found.forfeits:
+        records = ", ".join(f"#{number}" for number in failed.records[:SHOWN])
+        more = ", ..." if len(failed.records) > SHOWN else ""
+        lost = f"lost {len(failed.records):,} by {failed.by} in {failed.game}"
+        lines += ["", f"{short(failed.player)} {lost}; records:", f"  {records}{more}"]
+    if cup.sprt is not None:
+        low, high = (f"the first is {elo:g} Elo stronger" for elo in cup.sprt)
+        lines += ["", f"SPRT: H0, {low}; H1, {high}."]
+    lines += ["", *NOTES]
+    if ascii_only:
+        return [line.encode("ascii", "replace").decode() for line in lines]
+    return [sub(r" \+- (\S+)", r" ± \1 ", line).rstrip() for line in lines]
+
+
+def _part(part: Part) -> Iterator[str]:
+    options = "" if part.setting is None else options_text(part)
+    yield f"=== {part.title}{' (' + options + ')' if options else ''} ==="
+    wide = max(6, *(len(short(standing.player)) for standing in part.standings))
+    head = f"{'':<{wide}}  {'Elo':>5}  {'interval':<14}  {'score':<15}"
+    without = any(standing.adjusted for standing in part.standings)
+    graded = any(standing.regret for standing in part.standings)
+    yield head + (f"  {'no luck':<15}" if without else "") + ("  regret" if graded else "")
+    for standing in part.standings:
+        rating = standing.adjusted_rating or standing.rating
+        line = f"{short(standing.player):<{wide}}  {rating.elo:>+5.0f}  {interval(rating):<14}"
+        line += f"  {scored(standing.score):<15}"
+        line += f"  {scored(standing.adjusted):<15}" if without else ""
+        line += f"  {regretted(standing.regret)}" if graded else ""
+        yield line.rstrip()
+    groups = {(s.adjusted_rating or s.rating).group for s in part.standings}
+    if len(groups) > 1:
+        yield f"{len(groups)} groups of players never met: Elo is not comparable between them."
+    if any(s.rating.high == inf or s.rating.low == -inf for s in part.standings):
+        yield "An open interval: won or lost everything, so the data set no limit."
+    if part.approximate and graded:
+        yield "Regrets are approximate where a game is: of choices with stored values only."
+    yield ""
+    names = max(len(_pair(meeting)) for meeting in part.meetings)
+    saved = any(meeting.saving for meeting in part.meetings)
+    head = f"{'':<{names}}  {'pairs':>6}  {'score':<15}" + (f"  {'no luck':<15}" if without else "")
+    yield f"{head}  superior" + ("  fewer" if saved else "")
+    for meeting in part.meetings:
+        best = meeting.adjusted or meeting.score
+        line = f"{_pair(meeting):<{names}}  {meeting.score.pairs:>6,}  {scored(meeting.score):<15}"
+        line += f"  {scored(meeting.adjusted):<15}" if without else ""
+        line += f"  {percent(best.superior):>8}"
+        line += f"  {times(meeting.saving):>5}" if saved else ""
+        yield line
+    for meeting in part.meetings:
+        if meeting.sprt is not None:
+            yield f"SPRT {_pair(meeting)}: {decided(meeting.sprt)}"
+
+
+def _pair(meeting: Meeting) -> str:
+    return f"{short(meeting.one, HALF)} - {short(meeting.two, HALF)}"
+
+
+def options_text(part: Part) -> str:
+    """The options of a game that are not the usual ones."""
+    return "" if part.setting is None else ", ".join(f"{n}={v}" for n, v in part.setting.options)
+
+
+def short(name: str, most: int = NAME) -> str:
+    """A name in so many columns, its end if it is too long: programs differ there."""
+    shown = "".join(c if c.isprintable() else "?" for c in name)
+    return shown if len(shown) <= most else "..." + shown[-(most - 3) :]
+
+
+def interval(rating: Rating) -> str:
+    """A rating's interval; what has no limit is open.
+
+    >>> interval(Rating("a", 10, -20.4, inf, 9, 5, 0))
+    '[-20, open)'
+    """
+    low = f"[{rating.low:+.0f}" if isfinite(rating.low) else "(open"
+    high = f"{rating.high:+.0f}]" if isfinite(rating.high) else "open)"
+    return f"{low}, {high}"
+
+
+def scored(score: Score | None) -> str:
+    """A score with half of its interval, to as many places as that tells.
+
+    >>> scored(Score(0.51234, 0.5, 0.525, 400, 0.9)), scored(Score(0.5, 0.4998, 0.5002, 9999, 0.5))
+    ('0.512 +- 0.013', '0.5000 +- .0002')
+    >>> scored(None)
+    '-'
+    """
+    if score is None:
+        return "-"
+    half = (score.high - score.low) / 2
+    if half >= 0.001:
+        return f"{score.mean:.3f} +- {half:.3f}"
+    return f"{score.mean:.4f} +- {max(half, 0.0001):.4f}".replace("+- 0.", "+- .")
+
+
+def percent(part: float) -> str:
+    """A likelihood, never shown as certain.
+
+    >>> percent(0.5), percent(0.99999), percent(1e-9)
+    ('50.0 %', '>99.9 %', '<0.1 %')
+    """
+    return "<0.1 %" if part < 0.001 else ">99.9 %" if part > 0.999 else f"{100 * part:.1f} %"
+
+
+def decided(test: Verdict) -> str:
+    """Where a sequential test stands."""
+    state = "not decided" if test.state == CONTINUE else f"{test.state} after {test.pairs:,} pairs"
+    return f"{state}, LLR {test.llr:+.2f}"
+
+
+def regretted(regret: Regret | None) -> str:
+    return "-" if regret is None else f"{regret.mean:.4f}"
+
+
+def times(saving: Saving | None) -> str:
+    if saving is None:
+        return "-"
+    return f"{saving.times:.1f}x" if saving.times < 100 else f"{min(saving.times, 99999):.0f}x"
+
+
+def csv(found: Summary) -> str:
+    """A line for every pairing in every game, and over all games with an empty name of a game."""
+    from csv import writer
+    from io import StringIO
+
+    out = StringIO()
+    rows = writer(out, lineterminator="\n")
+    rows.writerow(FIELDS)
+    for part in (*found.games, found.overall):
+        slug = "" if part.setting is None else part.setting.slug
+        for meeting in part.meetings:
+            adjusted, saving, test = meeting.adjusted, meeting.saving, meeting.sprt
+            rows.writerow([
+                slug, options_text(part), guarded(meeting.one), guarded(meeting.two),
+                meeting.score.pairs, *_numbers(meeting.score, 4),
+                *_numbers(adjusted, 4), "" if adjusted is None else adjusted.pairs,
+                *_numbers(saving, 3),
+                *(("", "", "") if test is None else (test.state, test.llr, test.pairs)),
+                meeting.record,
+            ])  # fmt: skip
+    return out.getvalue()
+
+
+def guarded(name: str) -> str:
+    """A name that no spreadsheet takes for a formula."""
+    return f"'{name}" if name[:1] in ("=", "+", "-", "@", "\t", "\r") else name
+
+
+def _numbers(found: Sequence[Any] | None, count: int) -> list[Any]:
+    if isinstance(found, Score):
+        return [found.mean, found.low, found.high, found.superior]
+    return [""] * count if found is None else list(found)
+
+
+def to_json(found: Summary) -> dict[str, Any]:
+    """All of it as JSON values; what has no limit is null."""
+    return {
+        "tournament": found.tournament.to_json(),
+        "played": found.played,
+        "games": [_told(part) for part in found.games],
+        "overall": _told(found.overall),
+        "forfeits": [
+            failed._asdict() | {"records": [*failed.records]} for failed in found.forfeits
+        ],
+    }
+
+
+def _told(part: Part) -> dict[str, Any]:
+    setting = part.setting
+    return {
+        "game": None if setting is None else setting.slug,
+        "options": {} if setting is None else dict(setting.options),
+        "approximate": part.approximate,
+        "standings": [_standing(standing) for standing in part.standings],
+        "meetings": [
+            {name: _plainly(value) for name, value in meeting._asdict().items()}
+            for meeting in part.meetings
+        ],
+    }
+
+
+def _standing(standing: Standing) -> dict[str, Any]:
+    return {name: _plainly(value) for name, value in standing._asdict().items()}
+
+
+def _plainly(value: Any) -> Any:
+    if hasattr(value, "_asdict"):
+        return {name: _plainly(part) for name, part in value._asdict().items()}
+    return None if isinstance(value, float) and not isfinite(value) else value

@@ -1,0 +1,175 @@
+"""Plays what is left of a tournament, on one core, on many, or on a cluster.
+
+joblib is the one way to run in parallel: its own processes here, a Dask or Ray cluster through its
+backends. Only this process writes. Workers are sent the tournament and a portion, and send back
+what is kept; a portion that is played twice, because a worker was lost, is counted once.
+"""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import ExitStack, contextmanager
+from importlib import import_module
+from itertools import islice
+from typing import Any
+
+from duels.arena.keeping import Archive, Done, unpacked
+from duels.arena.played import Encounter, Tournament
+from duels.arena.playing import end_programs, play
+from duels.arena.schedule import Portion, portions
+from duels.arena.sprt import CONTINUE, Sprt
+from duels.core.errors import DuelsError, MissingExtra, OptionError, one_line, quote
+
+Progress = Callable[[float, str], None]
+DASK, RAY = "dask://", "ray://"
+PATIENCE = 10  # seconds until a cluster must have answered
+HELPING = 64  # portions that a Ray cluster is given at a time
+GO_ON = "a worker failed; what was played is kept, and the same command goes on from there"
+
+
+class Tests:
+    """The sequential tests of a tournament, each fed with its pairs in order."""
+
+    def __init__(self, cup: Tournament) -> None:
+        self._bounds = cup.sprt
+        self._tests: dict[tuple[int, int], Sprt] = {}
+        self._waiting: dict[tuple[int, int], dict[int, Done]] = {}
+        self._next: dict[tuple[int, int], int] = {}
+
+    def add(self, done: Done) -> None:
+        if self._bounds is None:
+            return
+        key = done.portion.game, done.portion.pairing
+        test = self._tests.setdefault(key, Sprt(*self._bounds))
+        waiting = self._waiting.setdefault(key, {})
+        waiting[done.portion.start] = done
+        while test.state == CONTINUE and (at := self._next.get(key, 0)) in waiting:
+            portion, data, _ = waiting.pop(at)
+            for score in Encounter(*key, unpacked(portion, data)).pair_scores():
+                test.add(score)
+            self._next[key] = portion.stop
+
+    def decided(self, portion: Portion) -> bool:
+        """Whether nothing more has to be played of a pairing in a game."""
+        test = self._tests.get((portion.game, portion.pairing))
+        return test is not None and test.state != CONTINUE
+
+
+def run(
+    archive: Archive, *, jobs: int = 1, cluster: str | None = None, progress: Progress | None = None
+) -> None:
+    """Play all that is not in the archive yet."""
+    cup, there, tests = archive.cup, archive.portions(), Tests(archive.cup)
+    if cup.sprt is not None:
+        for done in archive.everything():
+            tests.add(done)
+    todo = [portion for portion in portions(cup) if portion not in there]
+    whole = sum(portion.games for portion in todo)
+    count = passed = 0
+
+    def wanted() -> Iterator[Portion]:
+        nonlocal passed
+        for portion in todo:
+            if tests.decided(portion):
+                passed += portion.games
+            else:
+                yield portion
+
+    for done in workers(cup, wanted(), jobs, cluster):
+        archive.add(done)
+        tests.add(done)
+        count += done.portion.games
+        if progress is not None:
+            progress((count + passed) / whole, f"{count:,} games")
+
+
+def workers(
+    cup: Tournament, wanted: Iterable[Portion], jobs: int, cluster: str | None
+) -> Iterator[Done]:
+    """Portions as they are finished, in any order."""
+    if cluster is None and jobs == 1:
+        try:
+            yield from (play(cup, portion) for portion in wanted)
+        finally:
+            end_programs()
+        return
+    with backend(jobs, cluster) as joblib:
+        tasks = (joblib.delayed(play)(cup, portion) for portion in wanted)
+        if cluster is None or cluster.startswith(DASK):
+            yield from joblib.Parallel(return_as="generator_unordered", batch_size=1)(tasks)
+            return
+        while helping := list(islice(tasks, HELPING)):  # Ray gives back lists only
+            yield from joblib.Parallel(batch_size=1)(helping)
+
+
+@contextmanager
+def backend(jobs: int, cluster: str | None) -> Iterator[Any]:
+    """joblib, set up to run here or on a cluster; what goes wrong there is said in a line."""
+    try:
+        joblib = import_module("joblib")
+    except ImportError:
+        raise MissingExtra(
+            "more than one job needs joblib: pip install 'duels[arena]', or --jobs 1"
+        ) from None
+    with ExitStack() as stack:
+        if cluster is None:
+            stack.enter_context(joblib.parallel_config("loky", n_jobs=jobs))
+        elif cluster.startswith(DASK):
+            client = _dask(cluster)
+            stack.callback(client.close)
+            stack.enter_context(joblib.parallel_config("dask", n_jobs=-1, client=client))
+        elif cluster.startswith(RAY):
+            stack.callback(_ray(cluster).shutdown)
+            stack.enter_context(joblib.parallel_config("ray", n_jobs=-1))
+        else:
+            raise OptionError(
+                f"--cluster takes dask://HOST:PORT or ray://HOST:PORT; got {quote(cluster)}"
+            )
+        try:
+            yield joblib
+        except (DuelsError, KeyboardInterrupt, GeneratorExit):
+            raise
+        except Exception as error:
+            raise DuelsError(f"{GO_ON}: {one_line(error)}") from error
+
+
+def _dask(cluster: str) -> Any:
+    """A client of a Dask cluster."""
+    distributed, address = _clustered("distributed"), _address(cluster, DASK)
+    try:
+        return distributed.Client(f"tcp://{address}", timeout=PATIENCE, set_as_default=False)
+    except (OSError, ValueError) as error:
+        raise DuelsError(f"there is no Dask cluster at {cluster}: {one_line(error)}") from None
+
+
+def _ray(cluster: str) -> Any:
+    """Ray, connected to a cluster of which this machine is a node."""
+    ray, address = _clustered("ray"), _address(cluster, RAY)
+    import_module("ray.util.joblib").register_ray()
+    try:
+        ray.init(address=address, log_to_driver=False, logging_level="error")
+    except Exception as error:  # Ray has no one kind of error for it
+        raise DuelsError(f"there is no Ray cluster at {cluster}: {one_line(error)}") from None
+    return ray
+
+
+def _clustered(module: str) -> Any:
+    try:
+        return import_module(module)
+    except ImportError:
+        raise MissingExtra(f"a cluster needs {module}: pip install 'duels[cluster]'") from None
+
+
+def _address(cluster: str, kind: str) -> str:
+    """HOST:PORT, where something answers: clients of clusters wait long where nothing does."""
+    address = cluster.removeprefix(kind)
+    host, _, port = address.rpartition(":")
+    if not host or not (port.isascii() and port.isdigit() and int(port) < 65536):
+        raise OptionError(f"--cluster takes {kind}HOST:PORT; got {quote(cluster)}")
+    try:
+        socket.create_connection((host.strip("[]"), int(port)), PATIENCE).close()
+    except OSError as error:
+        why = error.strerror or str(error)
+        raise DuelsError(f"there is no cluster at {cluster}: {why}") from None
+    return address

@@ -1,0 +1,141 @@
+"""What is to be played, in what portions, from which seeds. Nothing depends on who plays it when.
+
+>>> from duels.arena.played import Setting, Tournament
+>>> cup = Tournament(("perfect", "random"), (Setting("digit-duel"),), pairs=12, seed=1)
+>>> [(portion.start, portion.stop) for portion in portions(cup)]
+[(0, 5), (5, 10), (10, 12)]
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import lru_cache
+from hashlib import sha256
+from typing import NamedTuple
+
+from duels.arena.played import Setting, Tournament
+from duels.core.errors import OptionError, UnknownName, quote
+from duels.core.game import AnyGame
+from duels.core.show import listed
+from duels.envs.kernels import Chooser, NoKernel, have_numba
+from duels.games import load
+from duels.players import CLASS, HUMAN, OPPONENT, named, needs_solution, player
+from duels.solve import solve
+
+MANY, FEW = 1000, 5  # pairs in a portion: of compiled games, and of others
+WATCHED = MANY  # pairs of compiled games whose luck and regrets are worked out
+MOST_PAIRS = 10_000_000
+
+
+class Portion(NamedTuple):
+    """Some pairs of one pairing in one game: what is played, kept and counted together."""
+
+    game: int
+    pairing: int
+    start: int  # the first pair
+    stop: int  # after the last
+    compiled: bool
+
+    @property
+    def games(self) -> int:
+        return 2 * (self.stop - self.start)
+
+
+def portions(cup: Tournament) -> Iterator[Portion]:
+    """All of a tournament, game by game; all pairings of a game go on at the same pace."""
+    for game in range(len(cup.games)):
+        sizes = {
+            pairing: MANY if compiled(cup, game, pairing) else FEW
+            for pairing in range(len(cup.pairings))
+        }
+        for start in range(0, cup.pairs, MANY):
+            for pairing, size in sizes.items():
+                stop = min(start + MANY, cup.pairs)
+                for at in range(start, stop, size):
+                    yield Portion(game, pairing, at, min(at + size, stop), size == MANY)
+
+
+@lru_cache(maxsize=64)
+def game_of(setting: Setting) -> AnyGame:
+    """The rules of one of a tournament's games."""
+    return load(setting.slug, **dict(setting.options))
+
+
+def setting_of(game: AnyGame) -> Setting:
+    """A game as a tournament names it: its slug and what is not as usual, who starts included."""
+    first = {"first": game.settings()["first"]} if game.first else {}
+    return Setting(game.slug, tuple(sorted((game.differing() | first).items())))
+
+
+def compiled(cup: Tournament, game: int, pairing: int) -> bool:
+    """Whether a pairing is played in compiled code: both are built in and the kernel knows them."""
+    players = cup.pairings[pairing]
+    return (
+        cup.compiled
+        and cup.time_limit is None
+        and all(chooser_of(cup.games[game], cup.players[index]) for index in players)
+    )
+
+
+@lru_cache(maxsize=16)
+def chooser_of(setting: Setting, name: str) -> Chooser | None:
+    """A player in compiled code, with what it has worked out so far; None if there is none."""
+    from duels.envs.opponents import able, chooser
+
+    game = game_of(setting)
+    try:
+        known = named(name).kind == OPPONENT and name in able(game)
+        return chooser(game, name) if known else None
+    except NoKernel:
+        return None
+
+
+def encounter_seed(cup: Tournament, game: int, pairing: int) -> int:
+    """What all randomness of a pairing in a game comes from: the seed, the rules, the names."""
+    setting, (one, two) = cup.games[game], cup.pairings[pairing]
+    named = [cup.seed, *setting, cup.players[one], cup.players[two]]
+    return int.from_bytes(sha256(f"duels arena {named!r}".encode()).digest()[:16], "big")
+
+
+def pair_seed(encounter: int, pair: int) -> int:
+    """The seed of both matches of a pair; the streams of their players come from it by seat."""
+    return int.from_bytes(sha256(f"duels arena {encounter} {pair}".encode()).digest()[:16], "big")
+
+
+def checked(cup: Tournament) -> Tournament:
+    """A tournament that can be played, or a refusal: names in full, every game solved that has to
+    be. Slow only where something has to be solved."""
+    players = tuple(_name(text) for text in cup.players)
+    if len(players) < 2:
+        raise OptionError("a tournament takes two players or more")
+    for name in players:
+        if players.count(name) > 1:
+            raise OptionError(f"{name} is given twice; each player plays once")
+    if not cup.games:
+        raise OptionError("a tournament takes a game or more")
+    if len(set(cup.games)) < len(cup.games):
+        raise OptionError("each game is played once; one is given twice")
+    if not 1 <= cup.pairs <= MOST_PAIRS:
+        raise OptionError(f"pairs: expected 1 to {MOST_PAIRS:,}; got {quote(cup.pairs)}")
+    knowing = [name for name in players if needs_solution(name)]
+    for setting in cup.games:
+        game = game_of(setting)
+        if knowing:
+            solve(game)  # or it says why not
+    return cup._replace(players=players, compiled=cup.compiled and have_numba())
+
+
+def _name(text: str) -> str:
+    kind, name = named(text)
+    if kind == HUMAN:
+        raise UnknownName("a human cannot play in a tournament; play with 'duels play'")
+    if kind == CLASS:
+        player(name, "").close()  # or it says why it cannot be made
+    return name
+
+
+def describe(cup: Tournament) -> str:
+    """In a line: what is played."""
+    games = len(cup.games) * len(cup.pairings) * cup.pairs * 2
+    slugs = listed(setting.slug for setting in cup.games)
+    return f"{len(cup.players)} players, {slugs}: {games:,} games"

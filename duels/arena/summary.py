@@ -1,0 +1,277 @@
+"""What the results of a tournament say, per game and overall: the numbers behind every report.
+
+>>> from duels.arena.played import Encounter, Played, Setting, Tournament
+>>> cup = Tournament(("ann", "bob"), (Setting("firewall-breach"),), pairs=2, seed=1)
+>>> won = [Played(0, 0, n // 2, n % 2, 1.0 - n % 2, "rules", 9) for n in range(4)]
+>>> found = summary(cup, [Encounter(0, 0, won)])
+>>> found.overall.meetings[0].score.mean, found.games[0].standings[0].player
+(1.0, 'ann')
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from math import exp, sqrt
+from typing import NamedTuple
+
+from duels.arena.played import Encounter, Setting, Tournament
+from duels.arena.ratings import Rating, rate
+from duels.arena.scores import CONFIDENCE, PSEUDO, Moments, Score, estimated
+from duels.arena.sprt import Verdict, sprt
+from duels.games import find
+
+FEW = 8  # pairs that do not tell how scores vary
+NOTHING = 1e-18  # a variance that is rounding
+
+
+class Saving(NamedTuple):
+    """How many times fewer games the adjusted score needs for the same interval: at 95 %."""
+
+    times: float
+    low: float
+    high: float
+
+
+class Regret(NamedTuple):
+    """Mean regret of a choice, with half of its 95 % interval."""
+
+    mean: float
+    half: float
+    choices: int
+
+
+class Meeting(NamedTuple):
+    """Two players, in one game or over all; scores are the first one's."""
+
+    one: str
+    two: str
+    score: Score
+    adjusted: Score | None = None
+    saving: Saving | None = None
+    sprt: Verdict | None = None
+    record: int = 0  # the number of the first game's record
+
+
+class Standing(NamedTuple):
+    """A player against all others, in one game or over all."""
+
+    player: str
+    score: Score
+    rating: Rating
+    adjusted: Score | None
+    adjusted_rating: Rating | None
+    regret: Regret | None
+    forfeits: int
+
+
+class Forfeits(NamedTuple):
+    """Games that a player lost by forfeit or time in one game, by the numbers of their records."""
+
+    player: str
+    game: str
+    by: str
+    records: tuple[int, ...]
+
+
+class Part(NamedTuple):
+    """One game of a tournament, or all of them."""
+
+    title: str
+    setting: Setting | None  # None: all games
+    standings: tuple[Standing, ...]  # the best first
+    meetings: tuple[Meeting, ...]
+    approximate: bool  # regrets are not exact
+
+
+class Summary(NamedTuple):
+    tournament: Tournament
+    games: tuple[Part, ...]
+    overall: Part
+    forfeits: tuple[Forfeits, ...]
+    played: int
+
+
+class Sums:
+    """What is kept of one pairing in one game."""
+
+    def __init__(self, cup: Tournament, found: Encounter) -> None:
+        self.game, self.pairing = found.game, found.pairing
+        self.names = tuple(cup.players[index] for index in cup.pairings[found.pairing])
+        self.games = len(found.played)
+        self.record = cup.number(found.played[0])
+        scores = found.pair_scores()
+        self.raw = Moments.of(scores)
+        self.sprt = None if cup.sprt is None else sprt(scores, *cup.sprt)
+        known = [
+            (score, (one.first_adjusted + two.first_adjusted) / 2)
+            for score, one, two in zip(scores, found.played[::2], found.played[1::2], strict=True)
+            if one.first_adjusted is not None and two.first_adjusted is not None
+        ]
+        without = scaled(known)
+        self.adjusted = Moments.of(without)
+        self.saving = saved([score for score, _ in known], without)
+        self.regret = Ratio(), Ratio()  # of both players
+        self.failed: dict[tuple[str, str], list[int]] = {}  # records, by who failed and how
+        for game in found.played:
+            if game.regret is not None and game.graded is not None:
+                for side, ratio in enumerate(self.regret):
+                    ratio.add(game.regret[side ^ game.seat], game.graded[side ^ game.seat])
+            if game.loser is not None:
+                key = self.names[game.loser ^ game.seat], game.by
+                self.failed.setdefault(key, []).append(cup.number(game))
+
+    @property
+    def best(self) -> Moments:
+        """The adjusted scores, or all scores where those say more: both have the same mean."""
+        better = self.adjusted.plus(PSEUDO).error <= self.raw.plus(PSEUDO).error
+        return self.adjusted if self.adjusted.size and better else self.raw
+
+
+class Ratio:
+    """Something per choice, summed over games."""
+
+    def __init__(self) -> None:
+        self.total = self.count = self.squares = self.mixed = self.counts = 0.0
+
+    def add(self, amount: float, count: int) -> None:
+        self.total += amount
+        self.count += count
+        self.squares += amount * amount
+        self.mixed += amount * count
+        self.counts += count * count
+
+    def __iadd__(self, other: Ratio) -> Ratio:
+        for name, value in vars(other).items():
+            setattr(self, name, getattr(self, name) + value)
+        return self
+
+    def regret(self) -> Regret | None:
+        if not self.count:
+            return None
+        mean = self.total / self.count
+        # A game is the unit: its choices depend on each other.
+        spread = self.squares - 2 * mean * self.mixed + mean * mean * self.counts
+        return Regret(mean, CONFIDENCE * sqrt(max(0.0, spread)) / self.count, int(self.count))
+
+
+def scaled(known: Sequence[tuple[float, float]]) -> list[float]:
+    """Scores less that part of the luck that makes them vary least.
+
+    All of it, when values are good. Where a guess is bad the luck it sees would add to the noise,
+    so its share is found from the data: for either half of the pairs from the other half, so that
+    the mean stays what it is.
+    """
+    halves = known[1::2], known[::2]
+    shares = [_share(half) for half in halves]
+    return [score + shares[n % 2] * (found - score) for n, (score, found) in enumerate(known)]
+
+
+def _share(known: Sequence[tuple[float, float]]) -> float:
+    if len(known) < FEW:
+        return 1.0
+    scores, lucks = Moments.of(s for s, _ in known), Moments.of(s - a for s, a in known)
+    both = sum(s * (s - a) for s, a in known) / len(known) - scores.mean * lucks.mean
+    return both / lucks.variance if lucks.variance > NOTHING else 1.0
+
+
+def saved(raw: Sequence[float], without: Sequence[float]) -> Saving | None:
+    """The ratio of two variances of the same pairs; None where it says nothing."""
+    one, two = Moments.of(raw), Moments.of(without)
+    if one.size < FEW or one.variance <= NOTHING or two.variance <= NOTHING:
+        return None
+    # By the delta method: what each pair adds to the logarithm of the ratio.
+    adds = Moments.of(
+        (r - one.mean) ** 2 / one.variance - (a - two.mean) ** 2 / two.variance
+        for r, a in zip(raw, without, strict=True)
+    )
+    ratio, half = one.variance / two.variance, CONFIDENCE * adds.error
+    return Saving(ratio, ratio * exp(-half), ratio * exp(half))
+
+
+def summary(tournament: Tournament, encounters: Iterable[Encounter]) -> Summary:
+    """What games say, read once and in any order; encounters without games say nothing."""
+    sums = [Sums(tournament, found) for found in encounters if found.played]
+    sums.sort(key=lambda kept: (kept.game, kept.pairing))
+    games = []
+    for number, setting in enumerate(tournament.games):
+        some = [kept for kept in sums if kept.game == number]
+        if some:
+            games.append(_part(tournament, some, setting))
+    failed: dict[tuple[str, int, str], list[int]] = {}
+    for kept in sums:
+        for (name, by), records in kept.failed.items():
+            failed.setdefault((name, kept.game, by), []).extend(records)
+    forfeits = tuple(
+        Forfeits(name, tournament.games[game].slug, by, tuple(sorted(records)))
+        for (name, game, by), records in sorted(failed.items())
+    )
+    played = sum(kept.games for kept in sums)
+    return Summary(tournament, tuple(games), _part(tournament, sums, None), forfeits, played)
+
+
+def _part(cup: Tournament, sums: Sequence[Sums], setting: Setting | None) -> Part:
+    by_pairing: dict[tuple[str, ...], list[Sums]] = {}
+    for kept in sums:
+        by_pairing.setdefault(kept.names, []).append(kept)
+    meetings, raw, rated = [], {}, {}
+    for (one, two), some in by_pairing.items():
+        raw[one, two] = together([(kept.raw.size, kept.raw) for kept in some])
+        best = together([(kept.raw.size, kept.best) for kept in some])
+        # For ratings a meeting counts by its pairs, however many of them were adjusted.
+        rated[one, two] = best.resized(raw[one, two].size)
+        known = any(kept.adjusted.size for kept in some)
+        saving, test = (some[0].saving, some[0].sprt) if setting is not None else (None, None)
+        score = estimated(raw[one, two])
+        assert score is not None
+        meetings.append(Meeting(
+            one, two, score, estimated(best) if known else None,
+            saving, test, some[0].record,
+        ))  # fmt: skip
+    adjusted = any(kept.adjusted.size for kept in sums)
+    ratings = {rating.player: rating for rating in rate(raw)}
+    without = {rating.player: rating for rating in rate(rated)} if adjusted else {}
+    order = without or ratings
+    standings = [_standing(name, sums, ratings, without) for name in order]
+    title = "All games" if setting is None else find(setting.slug).title
+    approximate = any(_approximate(cup.games[game]) for game in {kept.game for kept in sums})
+    return Part(title, setting, tuple(standings), tuple(meetings), approximate)
+
+
+def _standing(
+    name: str, sums: Sequence[Sums], ratings: dict[str, Rating], without: dict[str, Rating]
+) -> Standing:
+    raw: list[tuple[float, Moments]] = []
+    best: list[tuple[float, Moments]] = []
+    regret, failed, known = Ratio(), 0, False
+    for kept in sums:
+        if name in kept.names:
+            side = kept.names.index(name)
+            for parts, moments in ((raw, kept.raw), (best, kept.best)):
+                parts.append((kept.raw.size, moments.turned() if side else moments))
+            regret += kept.regret[side]
+            failed += sum(len(games) for (who, _), games in kept.failed.items() if who == name)
+            known = known or bool(kept.adjusted.size)
+    score = estimated(together(raw))
+    assert score is not None
+    return Standing(
+        name, score, ratings[name], estimated(together(best)) if known else None,
+        without.get(name), regret.regret(), failed,
+    )  # fmt: skip
+
+
+def together(parts: Sequence[tuple[float, Moments]]) -> Moments:
+    """The moments of several meetings, each with its weight: what differs between them is no noise.
+
+    So the variance is what makes the standard error that of a weighted mean of separate means.
+    """
+    whole, size = sum(weight for weight, _ in parts), sum(found.size for _, found in parts)
+    mean = sum(weight * found.mean for weight, found in parts) / whole
+    error = sqrt(sum((weight * found.error) ** 2 for weight, found in parts)) / whole
+    return Moments.made(size, mean, error)
+
+
+def _approximate(setting: Setting) -> bool:
+    """Whether what is known of a game is approximate."""
+    from duels.solve.catalogue import method
+
+    return method(find(setting.slug)(**dict(setting.options))).approximate

@@ -1,0 +1,154 @@
+"""`duels join URL --bot CMD`: a bot at somebody's server, one match after the other."""
+
+from __future__ import annotations
+
+import os
+import time
+from argparse import Namespace
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any
+
+from duels.cli.serve import check_extra
+from duels.cli.terminal import Terminal, printable
+from duels.core.entries import Logged, Timeout, Undo
+from duels.core.errors import IllegalMove, Misbehaved, OptionError
+from duels.core.game import AnyGame, Event, Outcome, Pick
+from duels.core.player import Player
+from duels.core.wire import load as load_wire
+from duels.core.wire import load_view
+from duels.games import find, load
+from duels.players import HUMAN, named, player
+from duels.players.hosting import choice, guarded
+
+if TYPE_CHECKING:
+    from duels.web.visitor import Table, Visitor
+
+WAIT = 2.0  # seconds between two looks at the open challenges
+LONGEST_NAME = 24  # characters, at a server
+
+
+def join(terminal: Terminal, given: Namespace) -> int:
+    """Play the match of an address; or, at a server, one challenge after the other."""
+    check_extra()
+    from hashlib import sha256
+
+    from duels.web.visitor import Visitor, own_key
+
+    server, slash, id = given.url.rstrip("/").partition("/match/")
+    if not server.startswith(("http://", "https://")):
+        raise OptionError("expected an address such as http://127.0.0.1:8000")
+    kind, name = named(given.bot)
+    if kind == HUMAN:
+        raise OptionError("a human plays at a server with: play --server URL")
+    game = find(given.game).slug if given.game else None
+    bot = player(name, os.urandom(16).hex())
+    # A bot is somebody of its own there, whoever starts it: its ratings are its own, and one can
+    # play against it.
+    visitor = Visitor(server, own_key(f"bot-{sha256(name.encode()).hexdigest()[:16]}"))
+    try:
+        guarded(bot, bot.prepare)
+        shown = given.name or f"bot {os.path.basename(name.split()[-1])}"[:LONGEST_NAME]
+        visitor.ask("PUT", "/api/me", {"name": shown})
+        if slash:
+            return _play(terminal, visitor, visitor.join(id.partition("/")[0])["id"], bot)
+        return _serve(terminal, visitor, bot, game, given.matches)
+    except KeyboardInterrupt:
+        terminal.note("The bot has left; a match that is not over goes on without it.")
+        return 130
+    finally:
+        bot.close()
+
+
+def _serve(
+    terminal: Terminal, visitor: Visitor, bot: Player, game: str | None, matches: int | None
+) -> int:
+    """What was left unfinished, then challenges: those of others, or one's own of a game."""
+    played = 0
+    terminal.say([f"Waiting at {visitor.server} (Ctrl-C ends it)."])
+    while matches is None or played < matches:
+        there = visitor.ask("GET", "/api/matches")
+        mine = [match["id"] for match in there["mine"]]
+        plays = getattr(bot, "games", None)
+        others = [
+            match["id"]
+            for match in there["open"]
+            if match["you"] is None and (plays is None or match["game"]["slug"] in plays)
+        ]
+        if not mine and game is not None:
+            mine = [visitor.create(game, open=True)["id"]]
+        elif not mine and others:
+            with suppress(IllegalMove):
+                mine = [_joined(visitor, others[-1])]
+        if mine:
+            if _play(terminal, visitor, mine[0], bot):
+                return 1
+            played += 1
+        else:
+            time.sleep(WAIT)
+    return 0
+
+
+def _joined(visitor: Visitor, id: str) -> str:
+    from duels.web.visitor import Refused
+
+    try:
+        return str(visitor.join(id)["id"])
+    except Refused as error:  # somebody was faster
+        raise IllegalMove(str(error)) from None
+
+
+def _play(terminal: Terminal, visitor: Visitor, id: str, bot: Player) -> int:
+    """One match to its end; 1 if the bot failed, which is to resign."""
+    table = visitor.sit(id)
+    told = False
+    try:
+        while not table.over:
+            if not told and table.match.get("state") == "playing":
+                terminal.say([_introduced(table.match)])
+                told = True
+            view = table.view
+            if view is not None and view["offer"] not in (None, view["player"]):
+                table.wish("decline", at=table.moment)
+            elif view is not None and view["options"] and table.moment == view["moment"]:
+                _move(table, view, bot)
+            else:
+                with suppress(TimeoutError):
+                    table.receive(30.0)
+    except Misbehaved as error:
+        table.wish("resign", at=table.moment)
+        terminal.note(f"The bot failed and has resigned: {error}")
+        return 1
+    finally:
+        table.close()
+    result = table.view and table.view["result"]
+    terminal.say([printable(result["reason"] if result else "The match was closed.")])
+    return 0
+
+
+def _introduced(match: dict[str, Any]) -> str:
+    names = [printable(seat["name"]) if seat else "nobody" for seat in match["seats"]]
+    return f"{match['game']['title']}: {names[0]} against {names[1]}, as Player {match['you']}."
+
+
+def _move(table: Table, view: dict[str, Any], bot: Player) -> None:
+    seen = load_view(view, load)
+    log = [entry for entry in load_wire(table.log) if isinstance(entry, Logged)]
+    move = choice(bot, seen._replace(history=history(seen.game, log)))
+    answer = table.wish("move", at=seen.moment, move=move)
+    if not answer["ok"] and table.moment == seen.moment and not table.over:
+        raise Misbehaved(f"the server refuses {move!r}: {answer['reason']}")
+
+
+def history(game: AnyGame, log: list[Logged]) -> tuple[Event, ...]:
+    """The picks and outcomes that stand, of a viewer's log of a match that is not over."""
+    standing: list[tuple[int, Event]] = []
+    for number, entry, _ in log:
+        match entry:
+            case Pick() | Outcome():
+                standing.append((number, entry))
+            case Timeout(players) if game.timeout_move is not None:
+                moves = tuple((player, game.timeout_move) for player in players)
+                standing.append((number, Pick(moves)))
+            case Undo(_, to):
+                standing = [(n, event) for n, event in standing if n < to]
+    return tuple(event for _, event in standing)

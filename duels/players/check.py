@@ -1,0 +1,240 @@
+"""What is wrong with a player: it is taken through every game, option, seat and clock.
+
+>>> from duels.games import find
+>>> from duels.players import player
+>>> found = check(player("greedy", ""), [find("number-clash")], Limits())
+>>> [(game.slug, game.failure) for game in found.games], found.repeatable
+([('number-clash', None)], True)
+>>> [game.differing() for game in variants(find("digit-duel"))]
+[{}, {'life': '9/10'}, {'digits': '8'}, {'hidden': 'yes'}, {'first': '2'}]
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Iterator, Mapping
+from random import Random
+from typing import Any
+
+from duels.core.chance import stream
+from duels.core.clock import TimeControl
+from duels.core.errors import Misbehaved, OptionError
+from duels.core.game import AnyGame, Move
+from duels.core.match import Match
+from duels.core.options import Choice, First, Flag, Number, Option, Pair
+from duels.core.player import Player, View
+from duels.core.show import player_name
+from duels.players.external import External, request
+from duels.players.hosting import choice, guarded
+from duels.players.process import Limits
+from duels.players.uniform import Uniform
+from duels.solve.solution import Progress
+
+MATCHES = 4  # with the usual options, in each seat; one with others, and one with a clock
+KEPT = 20  # views of each game, to be asked about again
+NO_CLOCK = TimeControl()
+
+
+class Failure:
+    """Where it went wrong: a match that can be played again, and the request that was the last."""
+
+    def __init__(self, match: Match, view: View, why: str, during: str = "") -> None:
+        self.match, self.view, self.why, self.during = match, view, why, during
+
+    def where(self) -> str:
+        assert self.view.player is not None
+        words = [f"as {player_name(self.view.player)}"]
+        options = self.match.game.options()
+        words += [
+            f"with {name}={value}"
+            for name, value in self.match.game.settings().items()
+            if value != options[name].show(options[name].default)
+        ]
+        if self.match.time_control:
+            words.append(f"with {self.match.time_control.limit:g} s a choice")
+        words += [f"seed {self.match.seed}", f"moment {self.view.moment}"]
+        return ", ".join(words + [self.during] * bool(self.during))
+
+    def to_json(self) -> dict[str, Any]:
+        return {"where": self.where(), "why": self.why, "request": _request(self.view)}
+
+
+class Checked:
+    """How a player did in one game."""
+
+    def __init__(self, slug: str) -> None:
+        self.slug = slug
+        self.played = True  # or it says that it does not play this game
+        self.matches = self.choices = self.mixed = 0
+        self.slowest = 0.0  # seconds
+        self.failure: Failure | None = None
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "game": self.slug,
+            "played": self.played,
+            "matches": self.matches,
+            "choices": self.choices,
+            "mixed": self.mixed,
+            "slowest": round(self.slowest, 6),
+            "failure": None if self.failure is None else self.failure.to_json(),
+        }
+
+
+class Report:
+    """How a player did. `start` is why it did not get that far; None is as it should be."""
+
+    def __init__(self) -> None:
+        self.start: str | None = None
+        self.games: list[Checked] = []
+        self.repeatable: bool | None = None  # the same question got the same answer; None: unasked
+
+    @property
+    def fine(self) -> bool:
+        return self.start is None and all(game.failure is None for game in self.games)
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "fine": self.fine,
+            "start": self.start,
+            "games": [game.to_json() for game in self.games],
+            "repeatable": self.repeatable,
+        }
+
+
+def variants(kind: type[AnyGame]) -> Iterator[AnyGame]:
+    """The usual rules, and each option changed once, where that makes a game."""
+    yield kind()
+    for name, option in kind.options().items():
+        for text in _other_values(option):
+            try:
+                yield kind(**{name: text})
+            except OptionError:
+                continue
+            break
+
+
+def _other_values(option: Option[Any]) -> list[str]:
+    match option:
+        case Flag():
+            return [option.show(not option.default)]
+        case Choice():
+            return [word for word in option.words if word != option.default]
+        case First():
+            return ["2"]
+        case Number():
+            return [str(option.default - 1), str(option.default + 1)]
+        case Pair():
+            return [f"{option.default[0] - 1}/{option.default[0]}"]
+    return []
+
+
+def check(
+    player: Player, games: list[type[AnyGame]], limits: Limits, *, seed: int = 1,
+    progress: Progress | None = None,
+) -> Report:  # fmt: skip
+    """Play a player through games against `random`, and ask it some things again afterwards.
+
+    A game is left at the first thing that goes wrong in it.
+    """
+    report = Report()
+    try:
+        guarded(player, player.prepare)
+    except Misbehaved as error:
+        report.start = str(error)
+        return report
+    asked: list[tuple[Checked, Match, View, Any]] = []
+    for number, kind in enumerate(games):
+        checked = Checked(kind.slug)
+        report.games.append(checked)
+        if isinstance(player, External) and kind.slug not in (player.games or [kind.slug]):
+            checked.played = False
+            continue
+        for match, seat in _matches(kind, seed, limits):
+            if progress is not None:
+                progress(number / len(games), kind.slug)
+            asked += _play(player, match, seat, checked)
+            if checked.failure is not None:
+                break
+    _ask_again(player, asked, report)
+    return report
+
+
+def _matches(kind: type[AnyGame], seed: int, limits: Limits) -> Iterator[tuple[Match, int]]:
+    for seat in (0, 1):
+        for number, game in enumerate(variants(kind)):
+            for more in range(1 if number else MATCHES):
+                yield Match(game, seed + more), seat
+        yield Match(kind(), seed, time_control=TimeControl(limits.seconds)), seat
+
+
+def _play(
+    player: Player, match: Match, seat: int, checked: Checked
+) -> list[tuple[Checked, Match, View, Any]]:
+    """One match; some of the choices in it, with the answers."""
+    player.stream, other = stream(match.seed or 0, seat), Uniform(stream(match.seed or 0, 1 - seat))
+    found: list[tuple[Checked, Match, View, Any]] = []
+    checked.matches += 1
+    while match.result is None:
+        for one in match.deciders:
+            if one != seat:
+                match.submit(one, other.choose(match.view(one)))
+                continue
+            match.start_clock(seat)
+            view, began = match.view(seat), time.monotonic()
+            try:
+                move = _choice(player, view)
+            except Misbehaved as error:
+                checked.failure = Failure(match, view, str(error))
+                return found
+            checked.slowest = max(checked.slowest, time.monotonic() - began)
+            checked.choices += 1
+            mix = player.last_mix if isinstance(player, External) else None
+            checked.mixed += mix is not None
+            if len(found) < KEPT:
+                found.append((checked, match, view, move if mix is None else mix))
+            match.submit(seat, move)
+    try:
+        guarded(player, lambda: player.on_end(match.result))  # type: ignore[arg-type]
+    except Misbehaved as error:
+        checked.failure = Failure(match, match.view(seat), str(error), "told of the end")
+    return found
+
+
+def _ask_again(
+    player: Player, asked: list[tuple[Checked, Match, View, Any]], report: Report
+) -> None:
+    """In another order, with and without the history: nothing may depend on what was asked before.
+
+    An answer may differ where it is random, but it has to be one.
+    """
+    some = Random(1).sample(asked, min(len(asked), KEPT * len(report.games)))
+    for checked, match, view, before in some:
+        if checked.failure is not None:
+            continue
+        player.stream = stream(match.seed or 0, view.player or 0)
+        view = view._replace(clock=None, clocks=(None, None))
+        during = "asked again without a history"
+        try:
+            _choice(player, view._replace(history=()))
+            during = "asked again in another order"
+            move: Any = _choice(player, view)
+        except Misbehaved as error:
+            checked.failure = Failure(match, view, str(error), during)
+            continue
+        if isinstance(player, External) and player.last_mix is not None:
+            move = player.last_mix
+        report.repeatable = move == before and report.repeatable is not False
+
+
+def _choice(player: Player, view: View) -> Move:
+    move = choice(player, view)
+    if move not in view.options:
+        raise Misbehaved(f"{move!r} is not an option")
+    return move
+
+
+def _request(view: View) -> Mapping[str, Any]:
+    found: Mapping[str, Any] = json.loads(request(view, Limits().seconds, "a seed"))
+    return found

@@ -1,0 +1,266 @@
+"""A program as a player: the host's side of the protocol in docs/bots.md.
+
+The program may be in any language: it reads a line of JSON from its input and answers with one on
+its output. What it is told is the core's own JSON (`duels.core.wire`), and all it needs to choose
+is in one line, so a program need not remember anything.
+
+>>> from duels.core import Match
+>>> from duels.games import load
+>>> line = request(Match(load("firewall-breach"), seed=1).view(0), seconds=10.0, seed="a text")
+>>> asked = json.loads(line)
+>>> asked["type"], asked["view"]["player"], asked["view"]["options"]
+('choose', 1, ['attack', 'bypass'])
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping
+from functools import lru_cache
+from math import isfinite
+from typing import Any
+
+from duels.core.errors import Misbehaved, quote
+from duels.core.game import AnyGame, History, Move, Result
+from duels.core.player import Player, View
+from duels.core.show import listed
+from duels.core.wire import VERSION, dump, dump_game, dump_observation
+from duels.players.foreign import command_of
+from duels.players.process import Limits, Process
+
+__all__ = ["External", "Limits", "Process"]
+
+PROTOCOL = 1
+ROUNDING = 1e-3  # that the chances of a mix may miss a sum of 1 by
+
+
+class External(Player):
+    """A program in a seat. Started when it is first needed, for any number of matches.
+
+    Once it has done anything wrong it is ended; whoever asks again gets a new process. It is for
+    one thread; `cancel` may come from any.
+    """
+
+    def __init__(self, command: str, stream: str = "", limits: Limits | None = None) -> None:
+        """`stream` is the player's own randomness; to be set anew for every match."""
+        self.command, self.stream = command, stream
+        self.limits = Limits.usual() if limits is None else limits
+        self.last_mix: dict[Move, float] | None = None  # from which the last move was drawn
+        self._words = command_of(command)
+        self._process: Process | None = None
+        self._ready: dict[str, Any] = {}
+        self._written: tuple[History, str] = (), ""  # the last history, and its text
+
+    # What a host asks of any player.
+
+    def prepare(self) -> None:
+        """Start the program and wait until it is ready."""
+        if self._process is not None and self._process.owner != os.getpid():
+            self._process.forget()
+            self._process = None
+        if self._process is not None:
+            return
+        self._process = Process(self._words, self.limits)
+        hello = {"type": "hello", "protocol": PROTOCOL, "seconds": self.limits.start}
+        ready = self._ask(_text(hello).encode(), self.limits.start, "ready")
+        games = ready.get("games")
+        if games is not None and not (
+            isinstance(games, list) and all(isinstance(slug, str) for slug in games)
+        ):
+            raise self._failed(f"games: expected a list of names; got {quote(games)}")
+        self._ready = ready
+
+    def choose(self, view: View) -> Move:
+        """Its move; where it answers with a mix, one drawn from that by the stream."""
+        answer = self._asked(view)
+        mix = self.last_mix = None if isinstance(answer, str) else answer
+        if mix is None:
+            assert isinstance(answer, str)
+            return answer
+        if len(mix) == 1:
+            return next(iter(mix))
+        from random import Random
+
+        return Random(self._seed(view)).choices(list(mix), list(mix.values()))[0]
+
+    def mix(self, view: View) -> Mapping[Move, float] | None:
+        """The mix with which it answers; None where it answers with a move."""
+        answer = self._asked(view)
+        if isinstance(answer, str):
+            return {answer: 1.0} if len(view.options) == 1 else None
+        return answer
+
+    def on_end(self, result: Result) -> None:
+        """Tell it how the match ended."""
+        if self._process is not None and self._process.owner == os.getpid():
+            try:
+                self._process.tell(_text({"type": "over", "result": dump(result)}).encode())
+            except Misbehaved:
+                self._process = None
+                raise
+
+    def cancel(self) -> None:
+        if (process := self._process) is not None:
+            process.stop()
+
+    def close(self) -> None:
+        process, self._process = self._process, None
+        if process is not None:
+            if process.owner == os.getpid():
+                process.end()
+            else:
+                process.forget()
+
+    def __getstate__(self) -> dict[str, Any]:
+        return self.__dict__ | {"_process": None}
+
+    def __del__(self) -> None:
+        if getattr(self, "_process", None) is not None:
+            self.close()
+
+    # What else may be asked of a program.
+
+    @property
+    def games(self) -> list[str] | None:
+        """The slugs of the games it plays, once it is ready; None for all."""
+        return self._ready.get("games")
+
+    # Inside.
+
+    def _seed(self, view: View) -> str:
+        """Randomness for one choice: the same again in the same match, another after an undo."""
+        return f"{self.stream} {view.moment}"
+
+    def _asked(self, view: View) -> Move | dict[Move, float]:
+        self.prepare()
+        if self.games is not None and view.game.slug not in self.games:
+            raise Misbehaved(f"it plays {listed(self.games)}, not {view.game.slug}")
+        seconds = self.limits.seconds if view.clock is None else view.clock
+        line = request(view, seconds, self._seed(view), self._history(view.history))
+        answer = self._ask(line.encode(), seconds, "move")
+        try:
+            return read_answer(answer, view.options)
+        except ValueError as error:
+            raise self._failed(str(error)) from None
+
+    def _history(self, history: History) -> str:
+        """As text. It mostly goes on where the last one ended: to write all of it anew for every
+        choice would take longer than all the rest."""
+        if self._ready.get("history") is False:
+            return ""
+        before, text = self._written
+        if len(before) > len(history) or history[: len(before)] != before:
+            before, text = (), ""
+        more = ",".join(_text(dump(event)) for event in history[len(before) :])
+        text = f"{text},{more}" if text and more else text or more
+        self._written = history, text
+        return text
+
+    def _ask(self, line: bytes, seconds: float, wanted: str) -> dict[str, Any]:
+        """An answer of the wanted type."""
+        process = self._process
+        assert process is not None
+        try:
+            text = process.ask(line, seconds)
+        except BaseException as error:
+            self._process = None
+            if not isinstance(error, Misbehaved):  # Ctrl-C: what it may still answer is for nobody
+                process.kill()
+            raise
+        try:
+            answer = _read(text.decode())
+        except (ValueError, RecursionError):  # not UTF-8, not JSON, too many digits, too deep
+            raise self._failed(f"it answered {_shown(text)}, which is no JSON") from None
+        if not isinstance(answer, dict) or answer.get("type") != wanted:
+            raise self._failed(f"expected an answer of type {wanted!r}; got {_shown(text)}")
+        return answer
+
+    def _failed(self, why: str) -> Misbehaved:
+        process, self._process = self._process, None
+        assert process is not None
+        return process.failed(why)
+
+
+def read_answer(answer: Mapping[str, Any], options: tuple[Move, ...]) -> Move | dict[Move, float]:
+    """The move or the mix of an answer; ValueError says what is wrong with it."""
+    move, mix = answer.get("move"), answer.get("mix")
+    if ("move" in answer) == ("mix" in answer):
+        raise ValueError("expected an answer with a move or a mix")
+    if mix is None:
+        if not isinstance(move, str) or move not in options:
+            raise ValueError(f"{quote(move)} is not an option; {_the(options)}")
+        return move
+    if not isinstance(mix, dict) or not mix:
+        raise ValueError(f"mix: expected chances by move; got {quote(mix)}")
+    for move, chance in mix.items():
+        if move not in options:
+            raise ValueError(f"mix: {quote(move)} is not an option; {_the(options)}")
+        if type(chance) not in (int, float) or not 0 <= chance <= 1 + ROUNDING:
+            raise ValueError(f"mix: expected a chance from 0 to 1; got {quote(chance)}")
+    total = sum(mix.values())
+    if not isfinite(total) or abs(total - 1) > ROUNDING:
+        raise ValueError(f"mix: expected chances that add up to 1; got {total:g}")
+    return {move: chance / total for move, chance in mix.items() if chance > 0}
+
+
+def _the(options: tuple[Move, ...]) -> str:
+    shown = listed(options) if len(options) <= 10 else f"{len(options)} others"
+    return f"the options are {shown}"
+
+
+def _shown(text: bytes) -> str:
+    return quote(text.decode("utf-8", "replace"))
+
+
+# What is sent. A move must not cost much, so the line is put together from texts, and those that
+# come again and again are kept; the tests hold it to `duels.core.wire.dump_view`.
+
+
+def request(view: View, seconds: float, seed: str, history: str | None = None) -> str:
+    """The line that asks for a choice: the view without what can be worked out from the rest.
+
+    `history` is the text of it between the brackets, where that is known.
+    """
+    if history is None:
+        history = ",".join(_text(dump(event)) for event in view.history)
+    one, two = view.clocks
+    sealed = ",".join(map(_seat, view.sealed)) if view.sealed else ""
+    result = "null" if view.result is None else _text(dump(view.result))
+    return (
+        f'{{"type":"choose","seconds":{seconds!r},"seed":{_quoted(seed)},"view":{{"type":"view",'
+        f'"version":{VERSION},"game":{_game_text(view.game)},"player":{_seat(view.player)},'
+        f'"moment":{view.moment},'
+        f'"observation":{_text(dump_observation(view.game, view.observation))},'
+        f'"history":[{history}],"options":{_options_text(view.options)},"choice":null,"table":[],'
+        f'"clock":{_number(view.clock)},"clocks":[{_number(one)},{_number(two)}],'
+        f'"sealed":[{sealed}],"offer":{_seat(view.offer)},"result":{result}}}}}'
+    )
+
+
+_text = json.JSONEncoder(separators=(",", ":"), ensure_ascii=False).encode
+_quoted = json.encoder.encode_basestring
+_read = json.JSONDecoder().decode
+_games: dict[int, tuple[AnyGame, str]] = {}  # by identity: equal games are as many as matches
+
+
+def _game_text(game: AnyGame) -> str:
+    found = _games.get(id(game))
+    if found is None or found[0] is not game:
+        if len(_games) >= 64:
+            _games.clear()
+        found = _games[id(game)] = game, _text(dump_game(game))
+    return found[1]
+
+
+@lru_cache(4096)
+def _options_text(options: tuple[Move, ...]) -> str:
+    return _text(options)
+
+
+def _seat(player: int | None) -> str:
+    return "null" if player is None else str(player + 1)
+
+
+def _number(seconds: float | None) -> str:
+    return "null" if seconds is None else repr(seconds)

@@ -1,0 +1,235 @@
+"""A program that answers lines with lines, held to its limits.
+
+What it may take and how it ends is kept by a warden beside it (`duels.players.warden`); lines go to
+and from it directly. Whatever it does wrong is `Misbehaved`, and then nothing of it is left.
+
+>>> echo = Process(["/bin/cat"], Limits())
+>>> echo.ask(b"hello", seconds=5.0)
+b'hello'
+>>> echo.end()
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import select
+import signal
+import socket
+import subprocess
+import sys
+import time
+from contextlib import suppress
+from glob import glob
+from typing import NamedTuple
+
+from duels.core.errors import Misbehaved, OptionError, quote
+
+WARDEN = os.path.join(os.path.dirname(__file__), "warden.py")
+MARK = "DUELS_BOT"  # in the environment of a program and of all that it starts
+TOLD = 0.5  # seconds in which an end is told of after the output has ended
+PATIENCE = 10.0  # seconds that the warden may take for killing
+SHOWN = 160  # characters of a program's last error
+
+
+class Limits(NamedTuple):
+    """What a program may take. Its answers have the match's clock, where there is one."""
+
+    seconds: float = 10.0  # for an answer, without a clock
+    start: float = 30.0  # seconds until it is ready
+    memory: int = 1024  # MB, with all that it starts
+    processes: int = 64
+    line: int = 65536  # bytes of an answer
+
+    @classmethod
+    def usual(cls) -> Limits:
+        """The usual ones, as DUELS_BOT_SECONDS and DUELS_BOT_MEMORY change them."""
+        seconds, memory = (_number(f"DUELS_BOT_{name}") for name in ("SECONDS", "MEMORY"))
+        return cls(
+            seconds=cls().seconds if seconds is None else seconds,
+            memory=cls().memory if memory is None else int(memory),
+        )
+
+
+def _number(name: str) -> float | None:
+    text = os.environ.get(name)
+    if not text:
+        return None
+    try:
+        value = float(text)
+    except ValueError:
+        value = 0.0
+    if not 0 < value <= 1e6:
+        raise OptionError(f"{name}: expected a number above 0; got {quote(text)}")
+    return value
+
+
+class Process:
+    """A running program, which is gone after `end`, `kill` or anything that was wrong."""
+
+    def __init__(self, command: list[str], limits: Limits) -> None:
+        self.limits, self.owner = limits, os.getpid()
+        self._mark = os.urandom(16).hex()
+        self._link, link = socket.socketpair()
+        with link:
+            number = str(link.fileno())
+            taken = [str(limits.memory << 20), str(limits.processes)]
+            try:
+                self._warden = subprocess.Popen(
+                    [sys.executable, "-I", "-S", WARDEN, number, *taken, *command],
+                    stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+                    bufsize=0, pass_fds=(link.fileno(),), start_new_session=True,
+                    env={**os.environ, MARK: self._mark},
+                )  # fmt: skip
+            except OSError as error:
+                self._link.close()
+                raise Misbehaved(f"its program cannot be started: {error.strerror}") from None
+        assert self._warden.stdin is not None
+        assert self._warden.stdout is not None
+        self._input, self._output = self._warden.stdin, self._warden.stdout
+        self._in, self._out = self._input.fileno(), self._output.fileno()
+        os.set_blocking(self._in, False)
+        os.set_blocking(self._out, False)
+        self._readable, self._writable = select.poll(), select.poll()
+        for readable in (self._out, self._link.fileno()):  # the warden speaks only at the end
+            self._readable.register(readable, select.POLLIN)
+        self._writable.register(self._in, select.POLLOUT)
+
+    def ask(self, line: bytes, seconds: float) -> bytes:
+        """The line with which it answers one."""
+        until = time.monotonic() + seconds
+        if self._readable.poll(0):
+            raise self.failed("it answered before it was asked") if self._read() else self._broken()
+        self._send(line, until, seconds)
+        return self._line(until, seconds)
+
+    def tell(self, line: bytes) -> None:
+        """A line that is not answered. One that does not take it has stopped reading."""
+        self._send(line, time.monotonic(), 0.0)
+
+    def _send(self, line: bytes, until: float, seconds: float) -> None:
+        rest = memoryview(line + b"\n")
+        while True:
+            try:
+                rest = rest[os.write(self._in, rest) :]
+            except BlockingIOError:
+                pass
+            except BrokenPipeError:
+                raise self._broken("it closed its input") from None
+            if not rest:
+                return
+            if not self._writable.poll(_left(until)):
+                raise self.failed(_late(seconds))
+
+    def _line(self, until: float, seconds: float) -> bytes:
+        found = b""
+        while True:
+            if not self._readable.poll(_left(until)):
+                raise self.failed(_late(seconds))
+            if not (read := self._read()):
+                raise self._broken()
+            found = found + read if found else read
+            end = found.find(b"\n")
+            if (end if end >= 0 else len(found)) > self.limits.line:
+                raise self.failed(f"it answered with more than {self.limits.line} bytes")
+            if end == len(found) - 1:
+                return found[:end]
+            if end >= 0:
+                raise self.failed("it answered with more than one line")
+
+    def _read(self) -> bytes:
+        """What it has written; nothing if it has ended, or its output has."""
+        try:
+            return os.read(self._out, 65536)
+        except BlockingIOError:
+            return b""
+
+    def _broken(self, otherwise: str = "it closed its output") -> Misbehaved:
+        """Its output or input has ended: why, if it has ended itself."""
+        with suppress(OSError):
+            self._link.settimeout(TOLD)
+            self._link.recv(1, socket.MSG_PEEK)
+            otherwise = ""
+        return self.failed(otherwise)
+
+    def failed(self, why: str) -> Misbehaved:
+        """End it for a reason, or for the one that the warden has, and say so."""
+        report = self.kill()
+        last = _last(str(report.get("errors", "")))
+        found = why or str(report.get("why", "its program was killed"))
+        return Misbehaved(f"{found} ({last})" if last else found)
+
+    def kill(self) -> dict[str, object]:
+        """End it and all that it started, at once; what the warden has to say."""
+        return self._end(b"")
+
+    def end(self) -> None:
+        """Close its input and let it end by itself, for a moment."""
+        self._input.close()
+        self._end(b".")
+
+    def stop(self) -> None:
+        """End it from any thread: whoever waits for its answer is told so."""
+        self._warden.terminate()
+
+    def _end(self, word: bytes) -> dict[str, object]:
+        found = b""
+        with suppress(OSError), self._link:
+            self._link.settimeout(PATIENCE)
+            if word:
+                self._link.sendall(word)
+            else:
+                self._link.shutdown(socket.SHUT_WR)
+            while read := self._link.recv(4096):
+                found += read
+        for file in (self._input, self._output):
+            with suppress(OSError):
+                file.close()
+        try:
+            self._warden.wait(PATIENCE)
+        except subprocess.TimeoutExpired:
+            self._warden.kill()
+            self._warden.wait()
+        with suppress(ValueError, IndexError):
+            report = json.loads(found.splitlines()[0])
+            return report if isinstance(report, dict) else {}
+        _kill_marked(
+            f"{MARK}={self._mark}"
+        )  # the warden did not come to it: somebody ended it first
+        return {}
+
+    def forget(self) -> None:
+        """In a process that was forked: leave it to the one that started it."""
+        for file in (self._input, self._output, self._link):
+            file.close()
+        self._warden.returncode = 0  # so that it is not waited for
+
+
+def _kill_marked(mark: str) -> None:
+    """Kill every process that has a mark in its environment, as far as the system tells."""
+    found = True
+    while found:
+        found = False
+        for place in glob("/proc/[0-9]*/environ"):
+            with suppress(OSError):
+                with open(place, "rb") as file:
+                    marked = mark.encode() in file.read().split(b"\0")
+                if marked:
+                    os.kill(int(place.split("/")[2]), signal.SIGKILL)
+                    found = True
+
+
+def _left(until: float) -> float:
+    """Milliseconds until a point in time, for poll."""
+    return max(0.0, 1000 * (until - time.monotonic()))
+
+
+def _late(seconds: float) -> str:
+    return f"it did not answer within {seconds:g} s"
+
+
+def _last(errors: str) -> str:
+    """The last line that says something, in a form that a record can hold."""
+    lines = [line.strip() for line in errors.splitlines() if line.strip()]
+    text = lines[-1][:SHOWN] if lines else ""
+    return "".join(c if c.isprintable() else " " for c in text).strip()

@@ -1,0 +1,101 @@
+"""A real Dask cluster of two workers on this machine, one of which is killed during the run."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from importlib.util import find_spec
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+from duels.arena.keeping import Archive
+from duels.arena.running import run
+from duels.arena.schedule import portions
+from duels.core.errors import DuelsError
+from tests.arena.helpers import contents, played, tournament
+
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(
+        find_spec("distributed") is None or find_spec("joblib") is None,
+        reason="needs the extra duels[cluster]",
+    ),
+]
+ROOT = Path(__file__).parents[2]
+QUIET = ("--no-dashboard", "--host", "127.0.0.1")
+
+
+class Cluster(NamedTuple):
+    address: str
+    workers: list[subprocess.Popen[bytes]]
+    marks: Path  # a line with its process number for each choice that a worker made
+
+
+@pytest.fixture
+def cluster(tmp_path: Path) -> Iterator[Cluster]:
+    marks, told = tmp_path / "marks", tmp_path / "scheduler.json"
+    env = {**os.environ, "PYTHONPATH": str(ROOT), "DUELS_TEST_MARKS": str(marks)}
+
+    def start(*words: str) -> subprocess.Popen[bytes]:
+        with open(tmp_path / "log", "ab") as log:
+            return subprocess.Popen(
+                [sys.executable, "-m", "distributed.cli." + words[0], *words[1:], *QUIET],
+                cwd=tmp_path, env=env, stdout=log, stderr=log,
+            )  # fmt: skip
+
+    file = ("--scheduler-file", str(told))
+    started = [start("dask_scheduler", "--port", "0", *file)]
+    try:
+        single = ("--nthreads", "1", "--no-nanny")
+        started += [start("dask_worker", *file, *single) for _ in range(2)]
+        until = time.monotonic() + 60
+        while not told.exists() or not told.read_text():
+            assert time.monotonic() < until, (tmp_path / "log").read_text()
+            time.sleep(0.1)
+        address = json.loads(told.read_text())["address"].replace("tcp://", "dask://")
+        yield Cluster(address, started[1:], marks)
+    finally:
+        for process in started[::-1]:
+            process.kill()
+            process.wait()
+
+
+def test_a_lost_worker_costs_nothing(
+    cluster: Cluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Both workers play; one is killed; every game is counted once, as on one machine."""
+    cup = tournament("greedy Elsewhere", "number-wars", pairs=60)
+    killed: list[int] = []
+
+    def kill_one(part: float, what: str) -> None:
+        if not killed and part >= 0.25:
+            os.kill(cluster.workers[0].pid, signal.SIGKILL)
+            killed.append(cluster.workers[0].pid)
+
+    with Archive.begin(str(tmp_path / "cluster"), cup) as archive:
+        run(archive, cluster=cluster.address, progress=kill_one)
+        assert archive.portions() == set(portions(cup))
+        found = list(archive.encounters())
+    assert killed
+    players = set(map(int, cluster.marks.read_text().split()))
+    assert players == {worker.pid for worker in cluster.workers}
+    assert [len(encounter.played) for encounter in found] == [120]
+    monkeypatch.setenv("DUELS_TEST_MARKS", os.devnull)
+    assert played(tmp_path / "here", cup) == found
+    assert contents(tmp_path / "here") == contents(tmp_path / "cluster")
+
+
+def test_a_cluster_that_is_not_there_is_said_in_a_line(tmp_path: Path) -> None:
+    cup = tournament("greedy random", "number-wars")
+    with (
+        Archive.begin(str(tmp_path), cup) as archive,
+        pytest.raises(DuelsError, match=r"there is no cluster at dask://127\.0\.0\.1:1: "),
+    ):
+        run(archive, cluster="dask://127.0.0.1:1")

@@ -1,0 +1,98 @@
+"""Scores from pairs: the interval holds the truth as often as it says."""
+
+from __future__ import annotations
+
+from random import Random
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from duels.arena.scores import Moments, estimate
+from tests.arena.synthetic import likely, pair_score
+
+KINDS = (0.0, 0.25, 0.5, 0.75, 1.0)
+# How often each of the five pair scores comes.
+EVEN = (1, 0, 2, 0, 1)
+DRAWS = (1, 2, 94, 2, 1)
+STRONG = (1, 0, 9, 10, 80)
+UNBEATEN = (0, 0, 1, 0, 99)
+RARE = (1, 0, 999, 0, 0)
+
+
+def coverage(weights: tuple[int, ...], pairs: int, runs: int = 1000) -> float:
+    chance, hits = Random(f"{weights} {pairs}"), 0
+    truth = sum(k * w for k, w in zip(KINDS, weights, strict=True)) / sum(weights)
+    for _ in range(runs):
+        found = estimate(chance.choices(KINDS, weights, k=pairs))
+        assert found is not None
+        hits += found.low <= truth <= found.high
+    return hits / runs
+
+
+@pytest.mark.parametrize("weights", [EVEN, DRAWS, STRONG, UNBEATEN, RARE])
+@pytest.mark.parametrize("pairs", [1, 2, 5, 20, 100])
+def test_an_interval_holds_the_truth_at_least_as_often_as_it_says(
+    weights: tuple[int, ...], pairs: int
+) -> None:
+    assert coverage(weights, pairs) >= 0.93  # 0.95 less what 1000 runs leave open
+
+
+def test_an_interval_of_many_pairs_is_no_wider_than_needed() -> None:
+    assert coverage(EVEN, 400) <= 0.97
+
+
+def test_pairs_that_all_end_alike_leave_some_doubt() -> None:
+    found = estimate([0.5] * 100)
+    assert found is not None
+    # As much as the rule of three: one more kind of pair may come in 3 of 100.
+    assert 0.01 < found.high - 0.5 < 0.025
+    assert found.superior == 0.5
+    won = estimate([1.0] * 100)
+    assert won is not None
+    assert won.mean == won.high == 1.0
+    assert 0.9 < won.low < 0.97
+
+
+def test_games_of_a_pair_are_not_counted_as_two() -> None:
+    """Taking the games for independent would make intervals too narrow; it is seen here."""
+    chance, hits, wrong = Random(1), 0, 0
+    for _ in range(1000):
+        scores = [pair_score(chance, 0.5) for _ in range(100)]
+        found, moments = estimate(scores), Moments.of(scores)
+        assert found is not None
+        hits += found.low <= 0.5 <= found.high
+        half = 1.96 * (moments.mean * (1 - moments.mean) / (2 * moments.size)) ** 0.5
+        wrong += abs(moments.mean - 0.5) <= half
+    assert likely(hits, 1000, 0.95)
+    assert not likely(wrong, 1000, 0.95)
+
+
+def test_superiority_is_right_as_often_as_it_says() -> None:
+    """Of those said to be superior with about 90 %, about 90 % are, when all skills are likely."""
+    chance, said, right = Random(2), 0.0, 0
+    tries = 0
+    for _ in range(4000):
+        mean = chance.uniform(0.3, 0.7)
+        found = estimate([pair_score(chance, mean) for _ in range(30)])
+        assert found is not None
+        if 0.85 < found.superior < 0.95:
+            tries += 1
+            said += found.superior
+            right += mean > 0.5
+    assert tries > 200
+    assert abs(right / tries - said / tries) < 0.06
+
+
+@given(st.lists(st.sampled_from(KINDS), min_size=1, max_size=50))
+def test_an_interval_contains_its_mean_and_turns_with_the_players(scores: list[float]) -> None:
+    found, turned = estimate(scores), estimate([1 - score for score in scores])
+    assert found is not None
+    assert turned is not None
+    assert 0 <= found.low <= found.mean <= found.high <= 1
+    assert turned.low == pytest.approx(1 - found.high)
+    assert turned.superior == pytest.approx(1 - found.superior)
+
+
+def test_no_pairs_no_score() -> None:
+    assert estimate([]) is None
