@@ -7,6 +7,7 @@ what is kept; a portion that is played twice, because a worker was lost, is coun
 
 from __future__ import annotations
 
+import socket
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, contextmanager
 from importlib import import_module
@@ -135,20 +136,19 @@ def backend(jobs: int, cluster: str | None) -> Iterator[Any]:
 
 def _dask(cluster: str) -> Any:
     """A client of a Dask cluster."""
-    distributed = _clustered("distributed")
-    address = f"tcp://{cluster.removeprefix(DASK)}"
+    distributed, address = _clustered("distributed"), _address(cluster, DASK)
     try:
-        return distributed.Client(address, timeout=PATIENCE, set_as_default=False)
+        return distributed.Client(f"tcp://{address}", timeout=PATIENCE, set_as_default=False)
     except (OSError, ValueError) as error:
         raise DuelsError(f"there is no Dask cluster at {cluster}: {one_line(error)}") from None
 
 
 def _ray(cluster: str) -> Any:
-    """Ray, connected to a cluster."""
-    ray = _clustered("ray")
+    """Ray, connected to a cluster of which this machine is a node."""
+    ray, address = _clustered("ray"), _address(cluster, RAY)
     import_module("ray.util.joblib").register_ray()
     try:
-        ray.init(address=cluster, log_to_driver=False, logging_level="error")
+        ray.init(address=address, log_to_driver=False, logging_level="error")
     except Exception as error:  # Ray has no one kind of error for it
         raise DuelsError(f"there is no Ray cluster at {cluster}: {one_line(error)}") from None
     return ray
@@ -159,3 +159,17 @@ def _clustered(module: str) -> Any:
         return import_module(module)
     except ImportError:
         raise MissingExtra(f"a cluster needs {module}: pip install 'duels[cluster]'") from None
+
+
+def _address(cluster: str, kind: str) -> str:
+    """HOST:PORT, where something answers: clients of clusters wait long where nothing does."""
+    address = cluster.removeprefix(kind)
+    host, _, port = address.rpartition(":")
+    if not host or not (port.isascii() and port.isdigit() and int(port) < 65536):
+        raise OptionError(f"--cluster takes {kind}HOST:PORT; got {quote(cluster)}")
+    try:
+        socket.create_connection((host.strip("[]"), int(port)), PATIENCE).close()
+    except OSError as error:
+        why = error.strerror or str(error)
+        raise DuelsError(f"there is no cluster at {cluster}: {why}") from None
+    return address

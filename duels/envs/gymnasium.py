@@ -21,7 +21,7 @@ from duels.core.chance import stream
 from duels.core.errors import DuelsError, IllegalMove, Misbehaved, UnknownName, quote
 from duels.core.game import AnyGame, Move
 from duels.core.match import TURN_LIMIT
-from duels.core.player import Player
+from duels.core.player import Player, answer
 from duels.core.show import listed
 from duels.envs.coding import coding, np
 from duels.envs.episode import Episode
@@ -32,7 +32,6 @@ from duels.envs.settings import ILLEGAL, SEATS, Scale, one_of, rules_of
 from duels.games import catalogue
 from duels.players import BUILT_IN as PLAYERS
 from duels.players import COMMAND, HUMAN, named, needs_solution, player
-from duels.players.hosting import choice, guarded
 from duels.solve import solve
 
 gymnasium: Any = need("gymnasium", extra="rl")
@@ -185,14 +184,13 @@ class DuelEnv(gymnasium.Env):  # type: ignore[misc]
     def _let_opponent_play(self) -> None:
         """Until the agent must choose. In a sealed choice the opponent picks first, and unseen.
 
-        One that fails forfeits: the agent has won, and the info says why.
+        A program that fails forfeits: the agent has won, and the info says why.
         """
         episode, other, opponent = self._playing(), 1 - self.player, self._other
         assert opponent is not None
         while other in episode.deciders:
             try:
-                guarded(opponent, opponent.prepare)
-                move = choice(opponent, episode.view(other))
+                move = answer(opponent, episode.view(other))
             except Misbehaved as error:
                 episode.forfeit(other, str(error))
                 return

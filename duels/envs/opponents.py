@@ -13,14 +13,13 @@ from __future__ import annotations
 
 from duels.core.errors import Misbehaved, OptionError, UnknownName, quote
 from duels.core.game import AnyGame, Decide
-from duels.core.player import View
+from duels.core.player import View, answer
 from duels.core.show import listed
 from duels.envs.extras import Array
 from duels.envs.kernels import Chooser, kernel_of, nobody, np
 from duels.envs.kernels.batch import Batch
 from duels.envs.kernels.oppose import uniform
 from duels.players import BUILT_IN, class_of, make, named, outside, player
-from duels.players.hosting import choice, guarded
 from duels.players.opponent import Mixed
 from duels.solve import solve
 
@@ -126,8 +125,7 @@ class Outside:
             options = turn.options[seat]
             view = View(self.game, seat, self.game.observe(state, seat), (), options)
             try:
-                guarded(self.player, self.player.prepare)
-                move = choice(self.player, view)
+                move = answer(self.player, view)
                 if move not in options:
                     raise Misbehaved(f"{quote(move)} is not an option")
             except Misbehaved as error:

@@ -159,18 +159,21 @@ class External(Player):
 
     def _ask(self, line: bytes, seconds: float, wanted: str) -> dict[str, Any]:
         """An answer of the wanted type."""
-        assert self._process is not None
+        process = self._process
+        assert process is not None
         try:
-            text = self._process.ask(line, seconds)
-        except Misbehaved:
+            text = process.ask(line, seconds)
+        except BaseException as error:
             self._process = None
+            if not isinstance(error, Misbehaved):  # Ctrl-C: what it may still answer is for nobody
+                process.kill()
             raise
         try:
-            answer = json.loads(text)
+            answer = _read(text.decode())
         except (ValueError, RecursionError):  # not UTF-8, not JSON, too many digits, too deep
-            raise self._failed(f"it answered {_quoted(text)}, which is no JSON") from None
+            raise self._failed(f"it answered {_shown(text)}, which is no JSON") from None
         if not isinstance(answer, dict) or answer.get("type") != wanted:
-            raise self._failed(f"expected an answer of type {wanted!r}; got {_quoted(text)}")
+            raise self._failed(f"expected an answer of type {wanted!r}; got {_shown(text)}")
         return answer
 
     def _failed(self, why: str) -> Misbehaved:
@@ -206,8 +209,12 @@ def _the(options: tuple[Move, ...]) -> str:
     return f"the options are {shown}"
 
 
-def _quoted(text: bytes) -> str:
+def _shown(text: bytes) -> str:
     return quote(text.decode("utf-8", "replace"))
+
+
+# What is sent. A move must not cost much, so the line is put together from texts, and those that
+# come again and again are kept; the tests hold it to `duels.core.wire.dump_view`.
 
 
 def request(view: View, seconds: float, seed: str, history: str | None = None) -> str:
@@ -215,30 +222,45 @@ def request(view: View, seconds: float, seed: str, history: str | None = None) -
 
     `history` is the text of it between the brackets, where that is known.
     """
-    happened = ",".join(_text(dump(e)) for e in view.history) if history is None else history
-    player = "null" if view.player is None else view.player + 1
-    rest = {
-        "moment": view.moment,
-        "observation": dump_observation(view.game, view.observation),
-        "options": view.options,
-        "choice": None,
-        "table": (),
-        "clock": view.clock,
-        "clocks": view.clocks,
-        "sealed": [player + 1 for player in view.sealed],
-        "offer": None if view.offer is None else view.offer + 1,
-        "result": dump(view.result),
-    }
+    if history is None:
+        history = ",".join(_text(dump(event)) for event in view.history)
+    one, two = view.clocks
+    sealed = ",".join(map(_seat, view.sealed)) if view.sealed else ""
+    result = "null" if view.result is None else _text(dump(view.result))
     return (
-        f'{{"type":"choose","seconds":{_text(seconds)},"seed":{_text(seed)},"view":'
-        f'{{"type":"view","version":{VERSION},"game":{_game_text(view.game)},"player":{player},'
-        f'"history":[{happened}],{_text(rest)[1:]}}}'
+        f'{{"type":"choose","seconds":{seconds!r},"seed":{_quoted(seed)},"view":{{"type":"view",'
+        f'"version":{VERSION},"game":{_game_text(view.game)},"player":{_seat(view.player)},'
+        f'"moment":{view.moment},'
+        f'"observation":{_text(dump_observation(view.game, view.observation))},'
+        f'"history":[{history}],"options":{_options_text(view.options)},"choice":null,"table":[],'
+        f'"clock":{_number(view.clock)},"clocks":[{_number(one)},{_number(two)}],'
+        f'"sealed":[{sealed}],"offer":{_seat(view.offer)},"result":{result}}}}}'
     )
 
 
 _text = json.JSONEncoder(separators=(",", ":"), ensure_ascii=False).encode
+_quoted = json.encoder.encode_basestring
+_read = json.JSONDecoder().decode
+_games: dict[int, tuple[AnyGame, str]] = {}  # by identity: equal games are as many as matches
 
 
-@lru_cache(64)
 def _game_text(game: AnyGame) -> str:
-    return _text(dump_game(game))
+    found = _games.get(id(game))
+    if found is None or found[0] is not game:
+        if len(_games) >= 64:
+            _games.clear()
+        found = _games[id(game)] = game, _text(dump_game(game))
+    return found[1]
+
+
+@lru_cache(4096)
+def _options_text(options: tuple[Move, ...]) -> str:
+    return _text(options)
+
+
+def _seat(player: int | None) -> str:
+    return "null" if player is None else str(player + 1)
+
+
+def _number(seconds: float | None) -> str:
+    return "null" if seconds is None else repr(seconds)

@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from contextlib import suppress
+from functools import partial
 from typing import TypeVar
 
 from duels.core.errors import IllegalMove, MalformedMove, Misbehaved, one_line
@@ -41,7 +42,13 @@ class Host:
         """With `charged` false, a player who answers in time has used none of it: built-in
         opponents budget, and a slow machine is not held against them."""
         self.match, self.players, self.charged = match, players, charged
-        self._told = {seat: 0 for seat, player in players.items() if _listens(player)}
+        self._ended = False
+        # How much of the log each was told, of those who listen: to tell takes longer than to play.
+        self._told = {
+            seat: 0
+            for seat, player in players.items()
+            if type(player).on_event is not Player.on_event
+        }
 
     def choose(self) -> None:
         """Everyone here whose pick is awaited makes it.
@@ -81,20 +88,22 @@ class Host:
                 guarded(player, player.close)
 
     def end(self) -> None:
-        """Tell everyone how it ended; what a player does about it changes nothing any more."""
-        for seat in self._told:
+        """Tell everyone how it ended, once; what a player does then changes nothing any more."""
+        result = self.match.result
+        if result is None or self._ended:
+            return
+        self._ended = True
+        for seat, player in self.players.items():
             with suppress(Misbehaved):
-                self._inform(seat)
+                if seat in self._told:
+                    self._inform(seat)
+                else:
+                    guarded(player, partial(player.on_end, result))
 
     def _inform(self, seat: int) -> None:
-        if seat in self._told:
-            player, since = self.players[seat], self._told[seat]
+        if (since := self._told.get(seat)) is not None:
+            player = self.players[seat]
             self._told[seat] = guarded(player, lambda: inform(player, self.match, seat, since))
-
-
-def _listens(player: Player) -> bool:
-    kind = type(player)
-    return kind.on_event is not Player.on_event or kind.on_end is not Player.on_end
 
 
 def choice(player: Player, view: View) -> str:

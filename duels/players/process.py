@@ -14,16 +14,19 @@ from __future__ import annotations
 import json
 import os
 import select
+import signal
 import socket
 import subprocess
 import sys
 import time
 from contextlib import suppress
+from glob import glob
 from typing import NamedTuple
 
 from duels.core.errors import Misbehaved, OptionError, quote
 
 WARDEN = os.path.join(os.path.dirname(__file__), "warden.py")
+MARK = "DUELS_BOT"  # in the environment of a program and of all that it starts
 TOLD = 0.5  # seconds in which an end is told of after the output has ended
 PATIENCE = 10.0  # seconds that the warden may take for killing
 SHOWN = 160  # characters of a program's last error
@@ -66,6 +69,7 @@ class Process:
 
     def __init__(self, command: list[str], limits: Limits) -> None:
         self.limits, self.owner = limits, os.getpid()
+        self._mark = os.urandom(16).hex()
         self._link, link = socket.socketpair()
         with link:
             number = str(link.fileno())
@@ -75,6 +79,7 @@ class Process:
                     [sys.executable, "-I", "-S", WARDEN, number, *taken, *command],
                     stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
                     bufsize=0, pass_fds=(link.fileno(),), start_new_session=True,
+                    env={**os.environ, MARK: self._mark},
                 )  # fmt: skip
             except OSError as error:
                 self._link.close()
@@ -86,20 +91,17 @@ class Process:
         os.set_blocking(self._in, False)
         os.set_blocking(self._out, False)
         self._readable, self._writable = select.poll(), select.poll()
-        self._readable.register(self._out, select.POLLIN)
+        for readable in (self._out, self._link.fileno()):  # the warden speaks only at the end
+            self._readable.register(readable, select.POLLIN)
         self._writable.register(self._in, select.POLLOUT)
 
     def ask(self, line: bytes, seconds: float) -> bytes:
         """The line with which it answers one."""
         until = time.monotonic() + seconds
-        try:
-            early = os.read(self._out, 1)
-        except BlockingIOError:
-            self._send(line, until, seconds)
-            return self._line(until, seconds)
-        if not early:
-            self._broken()
-        raise self.failed("it answered before it was asked")
+        if self._readable.poll(0):
+            raise self.failed("it answered before it was asked") if self._read() else self._broken()
+        self._send(line, until, seconds)
+        return self._line(until, seconds)
 
     def tell(self, line: bytes) -> None:
         """A line that is not answered. One that does not take it has stopped reading."""
@@ -113,7 +115,7 @@ class Process:
             except BlockingIOError:
                 pass
             except BrokenPipeError:
-                self._broken("it closed its input")
+                raise self._broken("it closed its input") from None
             if not rest:
                 return
             if not self._writable.poll(_left(until)):
@@ -124,12 +126,8 @@ class Process:
         while True:
             if not self._readable.poll(_left(until)):
                 raise self.failed(_late(seconds))
-            try:
-                read = os.read(self._out, 65536)
-            except BlockingIOError:
-                continue
-            if not read:
-                self._broken()
+            if not (read := self._read()):
+                raise self._broken()
             found = found + read if found else read
             end = found.find(b"\n")
             if (end if end >= 0 else len(found)) > self.limits.line:
@@ -139,13 +137,20 @@ class Process:
             if end >= 0:
                 raise self.failed("it answered with more than one line")
 
-    def _broken(self, otherwise: str = "it closed its output") -> None:
+    def _read(self) -> bytes:
+        """What it has written; nothing if it has ended, or its output has."""
+        try:
+            return os.read(self._out, 65536)
+        except BlockingIOError:
+            return b""
+
+    def _broken(self, otherwise: str = "it closed its output") -> Misbehaved:
         """Its output or input has ended: why, if it has ended itself."""
         with suppress(OSError):
             self._link.settimeout(TOLD)
-            if self._link.recv(1, socket.MSG_PEEK):
-                otherwise = ""
-        raise self.failed(otherwise)
+            self._link.recv(1, socket.MSG_PEEK)
+            otherwise = ""
+        return self.failed(otherwise)
 
     def failed(self, why: str) -> Misbehaved:
         """End it for a reason, or for the one that the warden has, and say so."""
@@ -188,6 +193,9 @@ class Process:
         with suppress(ValueError, IndexError):
             report = json.loads(found.splitlines()[0])
             return report if isinstance(report, dict) else {}
+        _kill_marked(
+            f"{MARK}={self._mark}"
+        )  # the warden did not come to it: somebody ended it first
         return {}
 
     def forget(self) -> None:
@@ -195,6 +203,20 @@ class Process:
         for file in (self._input, self._output, self._link):
             file.close()
         self._warden.returncode = 0  # so that it is not waited for
+
+
+def _kill_marked(mark: str) -> None:
+    """Kill every process that has a mark in its environment, as far as the system tells."""
+    found = True
+    while found:
+        found = False
+        for place in glob("/proc/[0-9]*/environ"):
+            with suppress(OSError):
+                with open(place, "rb") as file:
+                    marked = mark.encode() in file.read().split(b"\0")
+                if marked:
+                    os.kill(int(place.split("/")[2]), signal.SIGKILL)
+                    found = True
 
 
 def _left(until: float) -> float:

@@ -96,6 +96,6 @@ def test_a_cluster_that_is_not_there_is_said_in_a_line(tmp_path: Path) -> None:
     cup = tournament("greedy random", "number-wars")
     with (
         Archive.begin(str(tmp_path), cup) as archive,
-        pytest.raises(DuelsError, match=r"there is no Dask cluster at dask://127\.0\.0\.1:1"),
+        pytest.raises(DuelsError, match=r"there is no cluster at dask://127\.0\.0\.1:1: "),
     ):
         run(archive, cluster="dask://127.0.0.1:1")

@@ -142,6 +142,29 @@ def test_a_host_that_is_killed_leaves_nothing(token: str) -> None:
         time.sleep(0.02)
 
 
+def test_an_interrupted_choice_leaves_no_answer_for_the_next(token: str, tmp_path: Path) -> None:
+    """Ctrl-C in the middle of a choice, in a program that goes on afterwards."""
+    import signal
+
+    def interrupt(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    bot = External(command("late", str(tmp_path / "late"), token), "", SHORT._replace(seconds=1.0))
+    bot.prepare()
+    before = signal.signal(signal.SIGALRM, interrupt)
+    try:
+        signal.setitimer(signal.ITIMER_REAL, 0.3)
+        with pytest.raises(KeyboardInterrupt):
+            bot.choose(Match(load("number-clash"), seed=1).view(0))
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+    assert left(token) == []
+    bot.limits = SLOW
+    assert bot.choose(Match(load("digit-duel"), seed=1).view(0)) == "1"
+    bot.close()
+
+
 def test_a_cancelled_choice_ends_at_once(token: str) -> None:
     import threading
 

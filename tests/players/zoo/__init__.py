@@ -28,6 +28,7 @@ MISBEHAVING = {
     "stops_itself": LATE,
     "never_reads": LATE,
     # Ends
+    "kills_its_keeper": "its program was killed",
     "exits": "its program ended with exit status 0",
     "crashes": r"its program ended with exit status 1 \(ZeroDivisionError: .*\)",
     "crashes_at_once": r"its program ended with exit status 3",
@@ -45,7 +46,7 @@ MISBEHAVING = {
     "forks": LATE,
     "forks_and_leaves": "its program ended with exit status 0",
     "escapes": "its program ended with exit status 0",
-    "forks_without_end": "it started more than 64 processes",
+    "forks_without_end": "more than 64 processes|more than 256 MB of memory",
     # Nonsense
     "early": UNASKED,
     "two_answers": UNASKED,

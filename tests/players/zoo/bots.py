@@ -8,6 +8,7 @@ import os
 import signal
 import sys
 import time
+from contextlib import suppress
 from typing import Any
 
 CHUNK = 16 * 2**20
@@ -83,6 +84,14 @@ def closes_output(asked: Any) -> None:
 
 def closes_everything(asked: Any) -> None:
     os.closerange(0, 3)
+    sleep()
+
+
+def kills_its_keeper(asked: Any) -> None:
+    for _ in range(2):
+        os.fork()
+    with suppress(ProcessLookupError):
+        os.kill(os.getppid(), signal.SIGKILL)
     sleep()
 
 
