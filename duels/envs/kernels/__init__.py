@@ -61,11 +61,13 @@ class Chooser(NamedTuple):
 
     `choose(rules, tables, state, streams, i, player)` is its action in a row, drawn from the row's
     stream of picks. `tables` is a tuple of what it reads; where it also writes there, to remember
-    what it has worked out, the tables are one chooser's own.
+    what it has worked out, the tables are one chooser's own. `ahead(rules, tables, state, i,
+    player)` may be called some rows before that, to have memory fetched that it will need.
     """
 
     choose: Callable[..., Any]
     tables: Any
+    ahead: Callable[..., Any] | None = None
 
 
 def nobody(game: Any, opponent: str) -> Chooser | None:

@@ -14,6 +14,7 @@ from duels.envs.kernels.drive import RUNNING, drivers
 
 # A game in which the agent has no choice before it ends is dealt again, but not for ever.
 MOST_DEALS = 10_000
+BLOCK = 32  # rows whose memory is fetched together
 
 
 class Opposing(NamedTuple):
@@ -38,9 +39,16 @@ def uniform(slug: str) -> Chooser:
     return Chooser(choose, ())
 
 
+@compiled
+def nothing(rules: Any, tables: Any, state: Array, i: int, player: int) -> None:
+    pass
+
+
 @cache
-def opposing(slug: str, sealed: bool, choose: Callable[..., Any]) -> Opposing:
-    """The loops for one side of a game, with a chooser's function on the other side."""
+def opposing(
+    slug: str, sealed: bool, choose: Callable[..., Any], ahead: Callable[..., Any] = nothing
+) -> Opposing:
+    """The loops for one side of a game, with a chooser's functions on the other side."""
     kernel = kernel_named(slug)
     assert kernel is not None, slug
     mover, observe = kernel.mover, kernel.observe
@@ -97,6 +105,9 @@ def opposing(slug: str, sealed: bool, choose: Callable[..., Any]) -> Opposing:
         fair = True
         for i in range(state.shape[0]):
             rewards[i] = ending[i] = 0
+            if i % BLOCK == 0 and sealed:
+                for k in range(i, min(i + BLOCK, state.shape[0])):
+                    ahead(rules, tables, state, k, 1 - seats[k])
             if not where[i]:
                 continue
             seat = seats[i]

@@ -16,13 +16,14 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from duels.envs.kernels import Array, Scalar, apart, bits, compiled, np
+from duels.envs.kernels.fetching import fetch
 from duels.envs.kernels.mixing import WHOLE, level_shares, luck
 from duels.envs.kernels.stream import mix as scrambled
 from duels.solve.compiled import matrix as another
 from duels.solve.matrix import CERTAIN, DUST, ENTER, WANTED
 
-SLOTS = 20  # the most mixes remembered, as a power of two: 64 MB with up to 14 moves
-PROBES = 4  # places in which a mix may be
+SLOTS = 21  # the most mixes remembered, as a power of two: 128 MB with up to 14 moves
+PROBES = 8  # places in which a mix may be
 KEY = 2  # columns of the memory before the chances: both halves of the key
 LINE = 16  # columns in a line of the processor's cache: a row begins with one
 
@@ -64,13 +65,22 @@ def mixed(options: Callable[..., Any], payoff: Callable[..., Any], key: Callable
     """
 
     @compiled
+    def wanted_at(rules: Any, own: Sealed, state: Array, i: int, player: int) -> tuple[int, int]:
+        """The key of a row's mix, and where in the memory to look for it first."""
+        wanted = np.uint64(2 * (key(rules, state, i) + 1) + player)
+        return wanted, np.int64(scrambled(wanted) & np.uint64(own.memory.shape[0] - 1))
+
+    @compiled
+    def ahead(rules: Any, own: Sealed, state: Array, i: int, player: int) -> None:
+        fetch(own.memory, wanted_at(rules, own, state, i, player)[1])
+
+    @compiled
     def choose(
         rules: Any, own: Sealed, state: Array, streams: Array, i: int, player: int
     ) -> Scalar:
-        wanted = np.uint64(2 * (key(rules, state, i) + 1) + player)
+        wanted, first = wanted_at(rules, own, state, i, player)
         low, high = np.uint32(wanted & _LOW), np.uint32(wanted >> _HALF)
         memory = own.memory
-        first = np.int64(scrambled(wanted) & np.uint64(memory.shape[0] - 1))
         slot = first
         for probe in range(PROBES):
             slot = (first + probe) & (memory.shape[0] - 1)
@@ -107,15 +117,15 @@ def mixed(options: Callable[..., Any], payoff: Callable[..., Any], key: Callable
             mix = own.parts[1]
         spread(two if player == 1 else one, mix, row)
 
-    return choose
+    return choose, ahead
 
 
 @compiled
 def drawn(row: Array, streams: Array, i: int) -> Scalar:
-    at = luck(streams, i)
+    at = np.uint32(luck(streams, i))
     action = 0
-    while at >= row[KEY + action]:
-        action += 1
+    for k in range(KEY, row.shape[0]):  # without a branch, which could not be predicted
+        action += int(at >= row[k])
     return action
 
 
