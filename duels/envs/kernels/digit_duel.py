@@ -180,18 +180,17 @@ def score_of_next(
     """
     defender = 1 - attacker
     life = state[i, LIFE + defender] - max(0, attack - defence)
-    if life <= 0:
-        return 0
     digits = state[i, LEFT + defender] ^ (1 << defence)
     if digits == 0:
         return 0 if state[i, LIFE + attacker] >= life else SOON
     size = bits.count(digits)
     pair = rungs.start[size] + rungs.rank[digits] * rungs.count[size] + rungs.rank[left]
-    mine = life - 1 - rungs.spare[defender]
+    mine = max(0, life - 1 - rungs.spare[defender])  # looked up even if none is left: no branch
     theirs = state[i, LIFE + attacker] - 1 - rungs.spare[attacker]
     cell = mine * rungs.life + theirs
     both = int(rungs.rungs[rungs.pattern[pair], cell >> 1])
-    return rungs.scores[size, (both >> (4 * (cell & 1))) & 15]
+    score = rungs.scores[size, (both >> (4 * (cell & 1))) & 15]
+    return score if life > 0 else 0
 
 
 @compiled

@@ -67,15 +67,11 @@ def largest_gain(gain: Fill) -> Fill:
     @compiled
     def largest(rules: Any, state: Array, i: int, player: int, moves: int) -> Scalar:
         best, top = 0, -WON
-        rest, action = moves, 0
-        while rest != 0:
-            if rest & 1:
-                found = gain(rules, state, i, player, action)
-                if found > top:
-                    best, top = 0, found
-                best |= int(found == top) << action
-            rest >>= 1
-            action += 1
+        for k in range(bits.count(moves)):  # without branches, which could not be predicted
+            action = bits.nth(moves, k)
+            found = gain(rules, state, i, player, action)
+            best = (0 if found > top else best) | (int(found >= top) << action)
+            top = max(top, found)
         return best
 
     return largest
