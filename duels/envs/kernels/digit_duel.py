@@ -302,7 +302,7 @@ def chooser(game: DigitDuel, opponent: str) -> Chooser | None:
         return GREEDY
     if game.hidden:
         return HIDDEN(game, opponent)
-    return Chooser(INFORMED, Known(table(game), share_of(opponent)))
+    return INFORMED._replace(tables=Known(table(game), share_of(opponent)))
 
 
 KERNEL = Kernel(

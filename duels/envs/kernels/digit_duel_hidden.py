@@ -51,7 +51,7 @@ def key(rules: Rules, state: Array, i: int) -> Scalar:
     return (digits << 20 | life) << 1 | np.int64(state[i, ATTACKER])
 
 
-MIXED, AHEAD = mixed(options, payoff, key)
+MIXED = mixed(options, payoff, key)
 
 
 @lru_cache(maxsize=2)
@@ -84,4 +84,4 @@ def table(game: DigitDuel) -> Chances:
 
 def hidden_chooser(game: DigitDuel, opponent: str) -> Chooser | None:
     found = table(game)
-    return Chooser(MIXED, sealed(found, share_of(opponent), game.digits, found.wins.size), AHEAD)
+    return MIXED._replace(tables=sealed(found, share_of(opponent), game.digits, found.wins.size))

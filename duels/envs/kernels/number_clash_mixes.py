@@ -52,7 +52,7 @@ def key(rules: Rules, state: Array, i: int) -> Scalar:
     return (numbers << 5 | np.int64(state[i, SCORE])) << 5 | np.int64(state[i, SCORE + 1])
 
 
-MIXED, AHEAD = mixed(options, payoff, key)
+MIXED = mixed(options, payoff, key)
 
 
 @lru_cache(maxsize=4)
@@ -108,4 +108,4 @@ def chooser(game: NumberClash, opponent: str) -> Chooser | None:
     if combinations(game) > LARGEST:
         return None
     share = share_of(opponent)
-    return Chooser(MIXED, sealed(table(game), share, game.numbers, combinations(game)), AHEAD)
+    return MIXED._replace(tables=sealed(table(game), share, game.numbers, combinations(game)))

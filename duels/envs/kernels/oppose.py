@@ -30,13 +30,33 @@ def uniform(slug: str) -> Chooser:
     """The random opponent of a game."""
     kernel = kernel_named(slug)
     assert kernel is not None, slug
-    pick = kernel.choose
+    pick, legal = kernel.choose, kernel.legal
 
     @compiled
     def choose(rules: Any, tables: Any, state: Array, streams: Array, i: int, player: int) -> Any:
         return pick(rules, state, streams, i, player)
 
-    return Chooser(choose, ())
+    @compiled
+    def mix(rules: Any, tables: Any, state: Array, i: int, player: int, out: Array) -> None:
+        n = 0
+        for action in range(out.shape[1]):
+            n += int(legal(rules, state, i, player, action))
+        for action in range(out.shape[1]):
+            out[i, action] = int(legal(rules, state, i, player, action)) / n
+
+    return Chooser(choose, (), mix)
+
+
+@cache
+def filling(mix: Callable[..., Any]) -> Callable[..., Any]:
+    """The loop that fills the mixes of one seat in every row."""
+
+    @compiled
+    def fill(rules: Any, tables: Any, state: Array, player: int, out: Array) -> None:
+        for i in range(state.shape[0]):
+            mix(rules, tables, state, i, player, out)
+
+    return keep(fill)  # type: ignore[no-any-return]
 
 
 @compiled

@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from duels.envs.kernels import Array, Scalar, apart, bits, compiled, np
+from duels.envs.kernels import Array, Chooser, Scalar, apart, bits, compiled, np
 from duels.envs.kernels.fetching import fetch
 from duels.envs.kernels.mixing import WHOLE, level_shares, luck
 from duels.envs.kernels.stream import mix as scrambled
@@ -57,8 +57,10 @@ def sealed(table: Any, share: float, moves: int, positions: int) -> Sealed:
     )  # fmt: skip
 
 
-def mixed(options: Callable[..., Any], payoff: Callable[..., Any], key: Callable[..., Any]) -> Any:
-    """The choice of an opponent in a game with sealed choices.
+def mixed(
+    options: Callable[..., Any], payoff: Callable[..., Any], key: Callable[..., Any]
+) -> Chooser:
+    """An opponent in a game with sealed choices; its tables are to be a `Sealed`.
 
     `payoff(rules, table, state, i, one, two)` is what Player 1 expects after two actions, and
     `key(rules, state, i)` a number below 2**62 of what it depends on.
@@ -91,33 +93,37 @@ def mixed(options: Callable[..., Any], payoff: Callable[..., Any], key: Callable
         else:
             slot = first
         memory[slot, 0], memory[slot, 1] = low, high
-        work_out(rules, own, state, i, player, memory[slot])
+        work_out(rules, own, state, i, player)
+        add_up(options(rules, state, i, player), own.parts[1], memory[slot])
         return drawn(memory[slot], streams, i)
 
+    @compiled
+    def mix(rules: Any, own: Sealed, state: Array, i: int, player: int, out: Array) -> None:
+        work_out(rules, own, state, i, player)
+        moves = options(rules, state, i, player)
+        for k in range(bits.count(moves)):
+            out[i, bits.nth(moves, k)] = own.parts[1, k]
+
     @apart
-    def work_out(rules: Any, own: Sealed, state: Array, i: int, player: int, row: Array) -> None:
+    def work_out(rules: Any, own: Sealed, state: Array, i: int, player: int) -> None:
+        """The chances of a player's moves in a row, into `own.parts[1]`."""
         one, two = options(rules, state, i, 0), options(rules, state, i, 1)
         height, width = np.int64(bits.count(one)), np.int64(bits.count(two))
-        at = 0
-        for mine in range(row.shape[0] - KEY):
-            if (one >> mine) & 1:
-                to = 0
-                for theirs in range(row.shape[0] - KEY):
-                    if (two >> theirs) & 1:
-                        own.game[at, to] = payoff(rules, own.table, state, i, mine, theirs)
-                        to += 1
-                at += 1
+        for at in range(height):
+            for to in range(width):
+                mine, theirs = bits.nth(one, at), bits.nth(two, to)
+                own.game[at, to] = payoff(rules, own.table, state, i, mine, theirs)
         solve(own.game, height, width, own.tableau, own.mix, own.label)
         n = height if player == 0 else width
-        mix = own.mix[player]
-        if own.share > 0.0:
-            regret(own.game, height, width, player, own.mix, own.parts[0])
-            best = own.parts[0, n]
-            level_shares(own.parts[0], n, best == 0.0, own.share, mix, own.parts[1])
-            mix = own.parts[1]
-        spread(two if player == 1 else one, mix, row)
+        if own.share == 0.0:
+            for k in range(n):
+                own.parts[1, k] = own.mix[player, k]
+            return
+        regret(own.game, height, width, player, own.mix, own.parts[0])
+        best = own.parts[0, n]
+        level_shares(own.parts[0], n, best == 0.0, own.share, own.mix[player], own.parts[1])
 
-    return choose, ahead
+    return Chooser(choose, (), mix, ahead)
 
 
 @compiled
@@ -130,7 +136,7 @@ def drawn(row: Array, streams: Array, i: int) -> Scalar:
 
 
 @compiled
-def spread(moves: int, shares: Array, row: Array) -> None:
+def add_up(moves: int, shares: Array, row: Array) -> None:
     """The shares of the moves of a set as sums of chances up to each action."""
     total, at, last = 0.0, 0, 0
     for action in range(row.shape[0] - KEY):
