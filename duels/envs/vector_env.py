@@ -119,7 +119,7 @@ class DuelVectorEnv(_base()):  # type: ignore[misc]
     def step(self, actions: Any) -> tuple[Array, Array, Array, Array, dict[str, Any]]:
         """The agent's action in each game; docs/envs/gymnasium.md says what a step is."""
         where = None
-        if self._over.any():
+        if self._over.any():  # never so with SAME_STEP
             if self.autoreset_mode.name == "DISABLED":
                 raise IllegalMove(
                     f"games {listed(np.flatnonzero(self._over))} are over: begin them anew with "
@@ -131,29 +131,37 @@ class DuelVectorEnv(_base()):  # type: ignore[misc]
             self._refuse(actions)
         rewards, terminated, truncated = self.games.step(actions, where)
         ended = terminated | truncated
-        illegal = (self.games.ending == BY_FORFEIT) & (rewards <= 0)
-        final = self.games.final_observation
+        final: dict[str, Any] = {}
+        if some := ended.any():
+            final = {
+                "illegal": (self.games.ending == BY_FORFEIT) & (rewards <= 0), "_illegal": ended
+            }  # fmt: skip
+        last = self.games.final_observation
         if self.autoreset_mode.name == "SAME_STEP":
-            if ended.any():
-                self._begun(ended)
+            if some:
+                self._draw_seats(ended)
+                final = {
+                    "final_obs": Finals(self.scale.of(last), ended), "_final_obs": ended,
+                    "final_info": final, "_final_info": ended,
+                }  # fmt: skip
             observation, info = self._shown()
-            if ended.any():
-                info |= self._finals(self.scale.of(final), ended, illegal)
-            return observation, rewards.astype(np.float64), terminated, truncated, info
+            return observation, rewards.astype(np.float64), terminated, truncated, info | final
         again, self._over = self._over, ended
         if again.any():
             self._begun(again)
         observation, info = self._shown()
-        observation[ended] = self.scale.of(final[ended])
-        if ended.any():
-            info |= {"illegal": illegal, "_illegal": ended}
-        return observation, rewards.astype(np.float64), terminated, truncated, info
+        observation[ended] = self.scale.of(last[ended])
+        return observation, rewards.astype(np.float64), terminated, truncated, info | final
 
     # Inside.
 
     def _begun(self, rows: Array) -> None:
-        """Some games were dealt anew: draw their seats, where they are drawn."""
+        """Some games were dealt anew."""
         self._over &= ~rows
+        self._draw_seats(rows)
+
+    def _draw_seats(self, rows: Array) -> None:
+        """Of games that were dealt anew, where they are drawn."""
         if self.seat == "random":
             chosen = np.flatnonzero(rows)
             self.games.seats[chosen] = self.games.batch.luck(chosen) < 0.5
@@ -169,20 +177,16 @@ class DuelVectorEnv(_base()):  # type: ignore[misc]
 
     def _after_the_end(self, mask: Array) -> Array:
         """Where a game is shown as ended nothing can be chosen, or anything can and is ignored."""
-        mask[self._over] = self.autoreset_mode.name == "NEXT_STEP"
+        if self._over.any():
+            mask[self._over] = self.autoreset_mode.name == "NEXT_STEP"
         return mask
-
-    def _finals(self, final: Array, ended: Array, illegal: Array) -> dict[str, Any]:
-        return {
-            "final_obs": Finals(final, np.flatnonzero(ended)), "_final_obs": ended,
-            "final_info": {"illegal": illegal, "_illegal": ended}, "_final_info": ended,
-        }  # fmt: skip
 
     def _shown(self) -> tuple[Array, dict[str, Any]]:
         """New arrays of what the agent sees and may choose, as `reset` and `step` give them."""
         observation, mask = self.games.new_views()
         everywhere, new = np.ones(self.num_envs, np.bool_), self.games.skips - self._told
-        new[self._over] = 0  # told with the first observation of the next game
+        if self._over.any():
+            new[self._over] = 0  # told with the first observation of the next game
         self._told += new
         return self.scale.of(observation), {
             "action_mask": self._after_the_end(mask).view(np.int8), "_action_mask": everywhere,
