@@ -85,6 +85,7 @@ class DuelVectorEnv(_base()):  # type: ignore[misc]
         self.observation_space = batch_space(self.single_observation_space, num_envs)
         self.action_space = batch_space(self.single_action_space, num_envs)
         self._over = np.zeros(num_envs, np.bool_)  # shown as ended and not begun anew yet
+        self._waiting = False  # whether any is, which takes a while to find out
         self._told = np.zeros((num_envs, 2), np.int64)  # of the games that were skipped
 
     def move_name(self, action: int) -> str:
@@ -113,13 +114,15 @@ class DuelVectorEnv(_base()):  # type: ignore[misc]
         rows = np.ones(self.num_envs, np.bool_) if where is None else where
         self.games.reset(seed, where)
         self._told[rows] = 0
-        self._begun(rows)
+        self._over &= ~rows
+        self._waiting = bool(self._over.any())
+        self._draw_seats(rows)
         return self._shown()
 
     def step(self, actions: Any) -> tuple[Array, Array, Array, Array, dict[str, Any]]:
         """The agent's action in each game; docs/envs/gymnasium.md says what a step is."""
         where = None
-        if self._over.any():  # never so with SAME_STEP
+        if self._waiting:  # never so with SAME_STEP
             if self.autoreset_mode.name == "DISABLED":
                 raise IllegalMove(
                     f"games {listed(np.flatnonzero(self._over))} are over: begin them anew with "
@@ -146,23 +149,17 @@ class DuelVectorEnv(_base()):  # type: ignore[misc]
                 }  # fmt: skip
             observation, info = self._shown()
             return observation, rewards.astype(np.float64), terminated, truncated, info | final
-        again, self._over = self._over, ended
-        if again.any():
-            self._begun(again)
+        again, self._over, self._waiting = self._over, ended, bool(some)
+        self._draw_seats(again)
         observation, info = self._shown()
         observation[ended] = self.scale.of(last[ended])
         return observation, rewards.astype(np.float64), terminated, truncated, info | final
 
     # Inside.
 
-    def _begun(self, rows: Array) -> None:
-        """Some games were dealt anew."""
-        self._over &= ~rows
-        self._draw_seats(rows)
-
     def _draw_seats(self, rows: Array) -> None:
         """Of games that were dealt anew, where they are drawn."""
-        if self.seat == "random":
+        if self.seat == "random" and rows.any():
             chosen = np.flatnonzero(rows)
             self.games.seats[chosen] = self.games.batch.luck(chosen) < 0.5
             self.games.reset(None, rows)
@@ -177,7 +174,7 @@ class DuelVectorEnv(_base()):  # type: ignore[misc]
 
     def _after_the_end(self, mask: Array) -> Array:
         """Where a game is shown as ended nothing can be chosen, or anything can and is ignored."""
-        if self._over.any():
+        if self._waiting:
             mask[self._over] = self.autoreset_mode.name == "NEXT_STEP"
         return mask
 
@@ -185,7 +182,7 @@ class DuelVectorEnv(_base()):  # type: ignore[misc]
         """New arrays of what the agent sees and may choose, as `reset` and `step` give them."""
         observation, mask = self.games.new_views()
         everywhere, new = np.ones(self.num_envs, np.bool_), self.games.skips - self._told
-        if self._over.any():
+        if self._waiting:
             new[self._over] = 0  # told with the first observation of the next game
         self._told += new
         return self.scale.of(observation), {
