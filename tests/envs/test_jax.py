@@ -105,7 +105,9 @@ def test_it_is_an_environment_of_pgx() -> None:
     assert isinstance(state, pgx.State)
     with pytest.raises(ValueError, match="a step needs a key, for the die"):
         env.step(state, ATTACK)
-    over = env.step(FirewallEnv(strength=1).init(jax.random.PRNGKey(1)), BYPASS, jax.random.PRNGKey(1))
+    over = env.step(
+        FirewallEnv(strength=1).init(jax.random.PRNGKey(1)), BYPASS, jax.random.PRNGKey(1)
+    )
     assert over.terminated
     again = env.step(over, BYPASS, jax.random.PRNGKey(1))
     assert again.rewards.tolist() == [0.0, 0.0]
