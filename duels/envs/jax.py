@@ -32,7 +32,7 @@ ATTACK, BYPASS = range(len(ACTIONS))
 
 @jax.tree_util.register_dataclass
 @dataclasses.dataclass(frozen=True)
-class State(pgx.State):  # type: ignore[misc, name-defined]
+class State(pgx.State):  # type: ignore[misc]
     """What Pgx shows of every game, and the rest of a state of the pure rules."""
 
     current_player: Array
@@ -50,7 +50,7 @@ class State(pgx.State):  # type: ignore[misc, name-defined]
         return FirewallBreach.slug
 
 
-class FirewallEnv(pgx.Env):  # type: ignore[misc, name-defined]
+class FirewallEnv(pgx.Env):  # type: ignore[misc]
     """The game with any of its options, as the pure rules take them."""
 
     def __init__(self, **options: object) -> None:
