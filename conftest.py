@@ -22,6 +22,7 @@ NEEDS = {
     "pettingzoo.py": ("pettingzoo", "rl"),
     "gymnasium.py": ("gymnasium", "rl"),
     "openspiel.py": ("pyspiel", "openspiel"),
+    "jax.py": ("pgx", "jax"),
 }
 
 

@@ -2,9 +2,10 @@
 
     python3 benchmarks/pgx_peer.py [--fast] [--size N]
 
-Needs `pip install pgx jax`. The same kind of step as in benchmarks/vector.py: a random legal
+Needs `pip install '.[rl,jax]'`. The same kind of step as in benchmarks/vector.py: a random legal
 action, autoreset, the next mask and observation, a batch of 4096 on one core, compiled as a whole.
-Prints ours beside it, from the same run and by the same rule: `vector.rates`.
+Prints ours beside it, from the same run and by the same rule: `vector.rates`; and Firewall Breach
+as an environment of Pgx (`duels.envs.jax`).
 """
 
 from __future__ import annotations
@@ -22,12 +23,10 @@ GAMES = ("tic_tac_toe", "kuhn_poker", "leduc_holdem", "connect_four")
 ROUNDS = 50  # steps in one compiled call
 
 
-def stepping(name: str, size: int) -> Any:
+def stepping(env: Any, size: int) -> Any:
     """A function that plays `ROUNDS` steps of every game of a batch and says how many."""
     jax: Any = importlib.import_module("jax")
-    pgx: Any = importlib.import_module("pgx")
     experimental: Any = importlib.import_module("pgx.experimental")
-    env = pgx.make(name)
     step = jax.vmap(experimental.auto_reset(env.step, env.init))
 
     def one(carry: Any, _: Any) -> tuple[Any, Any]:
@@ -57,17 +56,20 @@ def main() -> None:
     parser.add_argument("--size", type=int, default=4096, help="games in a batch")
     asked = parser.parse_args()
     try:
-        importlib.import_module("pgx")
+        pgx: Any = importlib.import_module("pgx")
     except ImportError:
-        sys.exit("Pgx is not installed: pip install pgx jax")
+        sys.exit("Pgx is not installed: pip install '.[rl,jax]'")
     os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})  # one core, for both
     print(f"Million steps a second, one core, batch of {asked.size}, random legal actions\n")
     print("| game | rate |\n|---|---:|")
     vector: Any = importlib.import_module("vector")
-    peers = vector.rates({name: stepping(name, asked.size) for name in GAMES}, asked.fast)
+    ours: Any = importlib.import_module("duels.envs.jax")
+    runs = {f"Pgx {name}": stepping(pgx.make(name), asked.size) for name in GAMES}
+    runs["firewall-breach in JAX"] = stepping(ours.FirewallEnv(), asked.size)
+    peers = vector.rates(runs, asked.fast)
     for name, found in peers.items():
-        print(f"| Pgx {name} | {found:.2f} |", flush=True)
-    fastest = max(peers.values())
+        print(f"| {name} | {found:.2f} |", flush=True)
+    fastest = max(found for name, found in peers.items() if name.startswith("Pgx"))
     for slug in vector.GOALS:
         found = vector.both_sides(vector.load(slug), asked.size, asked.fast)
         cells = [

@@ -14,13 +14,14 @@ class Finals:
     small arrays would take as long as the step itself.
     """
 
-    def __init__(self, observations: Array, rows: Array) -> None:
-        self._from: tuple[Array, Array] | None = (observations, rows)
+    def __init__(self, observations: Array, ended: Array) -> None:
+        self._from: tuple[Array, Array] | None = (observations, ended)
         self._made: Array = None
 
     def _array(self) -> Array:
         if self._from is not None:
-            observations, rows = self._from
+            observations, ended = self._from
+            rows = np.flatnonzero(ended)
             self._made = np.full(len(observations), None, object)
             self._made[rows] = np.fromiter(observations[rows], object, len(rows))
             self._from = None

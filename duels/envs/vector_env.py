@@ -85,6 +85,7 @@ class DuelVectorEnv(_base()):  # type: ignore[misc]
         self.observation_space = batch_space(self.single_observation_space, num_envs)
         self.action_space = batch_space(self.single_action_space, num_envs)
         self._over = np.zeros(num_envs, np.bool_)  # shown as ended and not begun anew yet
+        self._waiting = False  # whether any is, which takes a while to find out
         self._told = np.zeros((num_envs, 2), np.int64)  # of the games that were skipped
 
     def move_name(self, action: int) -> str:
@@ -113,13 +114,15 @@ class DuelVectorEnv(_base()):  # type: ignore[misc]
         rows = np.ones(self.num_envs, np.bool_) if where is None else where
         self.games.reset(seed, where)
         self._told[rows] = 0
-        self._begun(rows)
+        self._over &= ~rows
+        self._waiting = bool(self._over.any())
+        self._draw_seats(rows)
         return self._shown()
 
     def step(self, actions: Any) -> tuple[Array, Array, Array, Array, dict[str, Any]]:
         """The agent's action in each game; docs/envs/gymnasium.md says what a step is."""
         where = None
-        if self._over.any():
+        if self._waiting:  # never so with SAME_STEP
             if self.autoreset_mode.name == "DISABLED":
                 raise IllegalMove(
                     f"games {listed(np.flatnonzero(self._over))} are over: begin them anew with "
@@ -131,23 +134,26 @@ class DuelVectorEnv(_base()):  # type: ignore[misc]
             self._refuse(actions)
         rewards, terminated, truncated = self.games.step(actions, where)
         ended = terminated | truncated
-        illegal = (self.games.ending == BY_FORFEIT) & (rewards <= 0)
-        final = self.games.final_observation
+        final: dict[str, Any] = {}
+        if some := ended.any():
+            final = {
+                "illegal": (self.games.ending == BY_FORFEIT) & (rewards <= 0), "_illegal": ended
+            }  # fmt: skip
+        last = self.games.final_observation
         if self.autoreset_mode.name == "SAME_STEP":
-            if ended.any():
-                self._begun(ended)
+            if some:
+                self._draw_seats(ended)
+                final = {
+                    "final_obs": Finals(self.scale.of(last), ended), "_final_obs": ended,
+                    "final_info": final, "_final_info": ended,
+                }  # fmt: skip
             observation, info = self._shown()
-            if ended.any():
-                info |= self._finals(self.scale.of(final), ended, illegal)
-            return observation, rewards.astype(np.float64), terminated, truncated, info
-        again, self._over = self._over, ended
-        if again.any():
-            self._begun(again)
+            return observation, rewards.astype(np.float64), terminated, truncated, info | final
+        again, self._over, self._waiting = self._over, ended, bool(some)
+        self._draw_seats(again)
         observation, info = self._shown()
-        observation[ended] = self.scale.of(final[ended])
-        if ended.any():
-            info |= {"illegal": illegal, "_illegal": ended}
-        return observation, rewards.astype(np.float64), terminated, truncated, info
+        observation[ended] = self.scale.of(last[ended])
+        return observation, rewards.astype(np.float64), terminated, truncated, info | final
 
     def close_extras(self, **kwargs: Any) -> None:
         """What Gymnasium calls from `close`."""
@@ -155,10 +161,9 @@ class DuelVectorEnv(_base()):  # type: ignore[misc]
 
     # Inside.
 
-    def _begun(self, rows: Array) -> None:
-        """Some games were dealt anew: draw their seats, where they are drawn."""
-        self._over &= ~rows
-        if self.seat == "random":
+    def _draw_seats(self, rows: Array) -> None:
+        """Of games that were dealt anew, where they are drawn."""
+        if self.seat == "random" and rows.any():
             chosen = np.flatnonzero(rows)
             self.games.seats[chosen] = self.games.batch.luck(chosen) < 0.5
             self.games.reset(None, rows)
@@ -173,20 +178,16 @@ class DuelVectorEnv(_base()):  # type: ignore[misc]
 
     def _after_the_end(self, mask: Array) -> Array:
         """Where a game is shown as ended nothing can be chosen, or anything can and is ignored."""
-        mask[self._over] = self.autoreset_mode.name == "NEXT_STEP"
+        if self._waiting:
+            mask[self._over] = self.autoreset_mode.name == "NEXT_STEP"
         return mask
-
-    def _finals(self, final: Array, ended: Array, illegal: Array) -> dict[str, Any]:
-        return {
-            "final_obs": Finals(final, np.flatnonzero(ended)), "_final_obs": ended,
-            "final_info": {"illegal": illegal, "_illegal": ended}, "_final_info": ended,
-        }  # fmt: skip
 
     def _shown(self) -> tuple[Array, dict[str, Any]]:
         """New arrays of what the agent sees and may choose, as `reset` and `step` give them."""
         observation, mask = self.games.new_views()
         everywhere, new = np.ones(self.num_envs, np.bool_), self.games.skips - self._told
-        new[self._over] = 0  # told with the first observation of the next game
+        if self._waiting:
+            new[self._over] = 0  # told with the first observation of the next game
         self._told += new
         return self.scale.of(observation), {
             "action_mask": self._after_the_end(mask).view(np.int8), "_action_mask": everywhere,

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from duels.core.game import AnyGame, Decide, Move
+from duels.core.game import AnyGame, Move
 from duels.measure.plain import Ask, TooLarge, Walk
 from duels.measure.policies import Asked, view_of
 from duels.solve.compiled import Array, have_numba, np
@@ -80,24 +80,20 @@ def by_states(policy: Asked) -> Ask:
 
 
 def by_rows(policy: Asked, progress: Progress | None) -> AskRows:
-    """How a policy is asked about rows: in arrays where it can be, else one by one."""
-    from duels.measure.optimal import sealed_mixes
+    """How a policy is asked about rows: in arrays or compiled where it can be, else one by one."""
     from duels.measure.rows import unpacked
-    from duels.players.optimal import Perfect
-    from duels.players.uniform import Uniform
 
-    game, kind = policy.game, type(policy.player)
+    game = policy.game
     index = {move: number for number, move in enumerate(game.moves())}
+    fill = None if policy.player is None else built_in(game, type(policy.player))
 
     def ask(rows: Array, seat: int, observations: Array, masks: Array) -> Array:
         if policy.array is not None:
             return policy.rows(observations, masks)
-        if kind is Uniform:
-            return masks / masks.sum(axis=1, keepdims=True)
-        turn = game.turn(unpacked(game, rows[0]))
-        if kind is Perfect and isinstance(turn, Decide) and len(turn.options) == 2:
-            return sealed_mixes(game, rows, seat)
         out = np.zeros(masks.shape)
+        if fill is not None:
+            fill(rows, seat, out)
+            return out
         for number, row in enumerate(rows):
             if progress is not None and number % TELL == 0:
                 progress(number / len(rows), f"asking about {len(rows):,} positions")
@@ -107,6 +103,21 @@ def by_rows(policy: Asked, progress: Progress | None) -> AskRows:
         return out
 
     return ask
+
+
+def built_in(game: AnyGame, kind: type) -> Callable[[Array, int, Array], None] | None:
+    """What fills the mixes of a built-in player in rows where it chooses, if that is compiled."""
+    from duels.envs.kernels import kernel_of
+    from duels.envs.kernels.oppose import filling
+    from duels.envs.opponents import chooser
+    from duels.players import BUILT_IN, class_of
+
+    name = next((name for name in BUILT_IN if class_of(name) is kind), None)
+    found = None if name is None else chooser(game, name)
+    if found is None or found.mix is None:
+        return None
+    rules, tables, loop = kernel_of(game).rules(game), found.tables, filling(found.mix)
+    return lambda rows, seat, out: loop(rules, tables, rows, seat, out)
 
 
 def optimal_values(found: Walk | Rows) -> Any:

@@ -12,8 +12,15 @@ from duels.games import load
 from duels.measure import best_response, exploitability, head_to_head
 from duels.measure.graph import POLICY
 from duels.measure.plain import TooLarge, Walk
-from duels.measure.policies import Asked, NotMeasurable
-from duels.measure.walking import by_rows, by_states, optimal_values, score_against, walk
+from duels.measure.policies import Asked, NotMeasurable, view_of
+from duels.measure.walking import (
+    built_in,
+    by_rows,
+    by_states,
+    optimal_values,
+    score_against,
+    walk,
+)
 from duels.players import make
 from duels.solve import solve
 
@@ -116,6 +123,32 @@ def test_values_of_the_usual_games_are_those_of_their_tables(
             state = game.play(state, *picks)
     assert DECISIONS == 0
     assert optimal(game, np.array(rows, kernel.dtype)).tolist() == wanted
+
+
+@pytest.mark.parametrize("game", VARIANTS, ids=lambda game: f"{game.slug}-{game.differing()}")
+@pytest.mark.parametrize("player", ["random", "greedy", "hard", "perfect"])
+def test_compiled_mixes_are_those_of_the_player(game: AnyGame, player: str) -> None:
+    _, rows = both(game, 0, "random")
+    asked = Asked(game, player)
+    fill = built_in(game, type(asked.player))
+    assert fill is not None
+    for seat in (0, 1):
+        turns = [game.turn(rows.state(number)) for number in range(len(rows))]
+        chosen = [
+            n for n, turn in enumerate(turns) if isinstance(turn, Decide) and seat in turn.options
+        ]
+        found = np.zeros((len(chosen), len(game.moves())))
+        fill(rows.rows[chosen], seat, found)
+        wanted = asked.mixes([view_of(game, rows.state(number), seat) for number in chosen])
+        for mix, row in zip(wanted, found.tolist(), strict=True):
+            assert row == pytest.approx([mix.get(move, 0.0) for move in game.moves()], abs=1e-9)
+
+
+@pytest.mark.parametrize("game", [VARIANTS[1], VARIANTS[2]], ids=lambda game: game.slug)
+def test_levels_are_measured_alike_on_both_walks(game: AnyGame) -> None:
+    for seat in (0, 1):
+        plain, rows = both(game, seat, "easy")
+        assert rows.values()[0] == pytest.approx(plain.values()[0], abs=1e-9)
 
 
 @pytest.mark.parametrize("seat", [0, 1])

@@ -61,11 +61,16 @@ class Chooser(NamedTuple):
 
     `choose(rules, tables, state, streams, i, player)` is its action in a row, drawn from the row's
     stream of picks. `tables` is a tuple of what it reads; where it also writes there, to remember
-    what it has worked out, the tables are one chooser's own.
+    what it has worked out, the tables are one chooser's own. `mix(rules, tables, state, i, player,
+    out)` adds the chance of each action to the zeros of `out[i]`; without it `duels.measure` asks
+    in Python. `ahead(rules, tables, state, i, player)` may be called some rows before `choose`, to
+    have memory fetched that it will need.
     """
 
     choose: Callable[..., Any]
-    tables: Any
+    tables: Any = ()
+    mix: Callable[..., Any] | None = None
+    ahead: Callable[..., Any] | None = None
     # Of one that takes the largest gain in sight: `gain(rules, state, i, player, action)`.
     gain: Callable[..., Any] | None = None
 

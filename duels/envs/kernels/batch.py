@@ -21,7 +21,7 @@ from duels.core.match import TURN_LIMIT
 from duels.envs.extras import whole
 from duels.envs.kernels import DECISIONS, Array, Chooser, kernel_of, np
 from duels.envs.kernels.drive import BY_LIMIT, RUNNING, Drivers, drivers, misplaced
-from duels.envs.kernels.oppose import opposing
+from duels.envs.kernels.oppose import Opposing, nothing, opposing
 from duels.envs.kernels.stream import fill_luck, keys
 from duels.games import load
 
@@ -73,6 +73,9 @@ class Batch:
     def _run(self) -> Drivers:
         # Looked up and not kept, so that a batch can be copied and pickled.
         return drivers(self.game.slug, self.sealed)
+
+    def _against(self, opponent: Chooser) -> Opposing:
+        return opposing(self.game.slug, self.sealed, opponent.choose, opponent.ahead or nothing)
 
     # Playing
 
@@ -237,7 +240,7 @@ class Batch:
         """
         chosen = self.rows(where)
         self.reseed(seed)
-        fair = opposing(self.game.slug, self.sealed, opponent.choose).begin(
+        fair = self._against(opponent).begin(
             self._rules, opponent.tables, self._state, self._streams, seats, chosen,
             self.turn_limit, skipped,
         )  # fmt: skip
@@ -251,7 +254,7 @@ class Batch:
         """The agents' own rewards; what they saw at the end of games goes into `final`."""
         self.ending = np.empty(self.size, np.int8)
         rewards = np.empty(self.size, np.float32)
-        fair = opposing(self.game.slug, self.sealed, opponent.choose).step(
+        fair = self._against(opponent).step(
             self._rules, opponent.tables, self._state, self._streams, seats, actions,
             self.rows(where), self.turn_limit, rewards, self.ending, final, skipped,
         )  # fmt: skip
@@ -261,7 +264,7 @@ class Batch:
     def choices_of(self, opponent: Chooser, seats: Array) -> Array:
         """What an opponent in these seats chooses now, where they must choose; it is not played."""
         out = np.empty(self.size, np.int64)
-        opposing(self.game.slug, self.sealed, opponent.choose).pick(
+        self._against(opponent).pick(
             self._rules, opponent.tables, self._state, self._streams, seats, out
         )
         return out

@@ -20,10 +20,15 @@ if np is not None:
 @compiled
 def choose(word: int, streams: Array, i: int) -> Scalar:
     """The place of one of the set bits, each equally likely."""
-    low, high = word & ((1 << HALF) - 1), word >> HALF
+    return nth(word, below(streams, i, PICKS, count(word)))
+
+
+@compiled
+def nth(word: int, k: int) -> Scalar:
+    """The place of the k-th of the set bits, the lowest being number 0."""
+    low = word & ((1 << HALF) - 1)
     few = int(_SIZE[low])
-    k = below(streams, i, PICKS, few + int(_SIZE[high]))
-    return int(_NTH[low, k]) if k < few else HALF + int(_NTH[high, k - few])
+    return int(_NTH[low, k]) if k < few else HALF + int(_NTH[word >> HALF, k - few])
 
 
 @compiled

@@ -5,7 +5,18 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import NamedTuple
 
-from duels.envs.kernels import GOING_ON, Array, Chooser, Kernel, Scalar, bits, compiled, np, placed
+from duels.envs.kernels import (
+    GOING_ON,
+    Array,
+    Chooser,
+    Kernel,
+    Scalar,
+    apart,
+    bits,
+    compiled,
+    np,
+    placed,
+)  # fmt: skip
 from duels.envs.kernels.mixing import (
     LOSS,
     UNKNOWN,
@@ -169,41 +180,30 @@ def score_of_next(
     """
     defender = 1 - attacker
     life = state[i, LIFE + defender] - max(0, attack - defence)
-    if life <= 0:
-        return 0
     digits = state[i, LEFT + defender] ^ (1 << defence)
     if digits == 0:
         return 0 if state[i, LIFE + attacker] >= life else SOON
     size = bits.count(digits)
     pair = rungs.start[size] + rungs.rank[digits] * rungs.count[size] + rungs.rank[left]
-    mine = life - 1 - rungs.spare[defender]
+    mine = max(0, life - 1 - rungs.spare[defender])  # looked up even if none is left: no branch
     theirs = state[i, LIFE + attacker] - 1 - rungs.spare[attacker]
     cell = mine * rungs.life + theirs
     both = int(rungs.rungs[rungs.pattern[pair], cell >> 1])
-    return rungs.scores[size, (both >> (4 * (cell & 1))) & 15]
+    score = rungs.scores[size, (both >> (4 * (cell & 1))) & 15]
+    return score if life > 0 else 0
 
 
 @compiled
 def look(
-    rules: Rules, rungs: Rungs, state: Array, i: int, player: int, action: int
+    rules: Rules, rungs: Rungs, state: Array, i: int, attacker: int, attack: int
 ) -> tuple[int, int]:
-    """What a digit is worth to who plays it, and the turns to the end: `DigitDuelTable`."""
-    attacker = state[i, ATTACKER]
-    if player != attacker:
-        left = state[i, LEFT + attacker]
-        score = score_of_next(rungs, state, i, attacker, left, state[i, ATTACK] - 1, action)
-        won, turns = score > SOON // 2, 0
-    else:
-        left, score = state[i, LEFT + attacker] ^ (1 << action), 0
-        rest, defence = state[i, LEFT + 1 - attacker], 0
-        while rest != 0:
-            if rest & 1:
-                found = score_of_next(rungs, state, i, attacker, left, action, defence)
-                score = max(score, found)
-            rest >>= 1
-            defence += 1
-        won, turns = score <= SOON // 2, 1
-    turns += SOON - score if score > SOON // 2 else score
+    """What an attack is worth to who plays it, and the turns to the end: `DigitDuelTable`."""
+    left, moves, score = state[i, LEFT + attacker] ^ (1 << attack), state[i, LEFT + 1 - attacker], 0
+    for k in range(bits.count(moves)):
+        found = score_of_next(rungs, state, i, attacker, left, attack, bits.nth(moves, k))
+        score = max(score, found)
+    won = score <= SOON // 2
+    turns = 1 + (score if won else SOON - score)
     return WIN if won else LOSS, turns if rungs.lasting else UNKNOWN
 
 
@@ -211,14 +211,39 @@ WEIGH_EACH = weighing(options, look)
 LARGEST_GAIN = largest_gain(gain)
 
 
+@apart
+def weigh_attacks(rules: Rules, rungs: Rungs, state: Array, i: int, player: int) -> Worth:
+    return WEIGH_EACH(rules, rungs, state, i, player)  # type: ignore[no-any-return]
+
+
+@compiled
+def weigh_defences(rules: Rules, rungs: Rungs, state: Array, i: int, player: int) -> Worth:
+    """As `DigitDuelTable` does, without a branch for each digit."""
+    attacker, moves = 1 - player, state[i, LEFT + player]
+    left, attack = state[i, LEFT + attacker], state[i, ATTACK] - 1
+    wins = kept = 0
+    best = -1
+    for k in range(bits.count(moves)):
+        defence = bits.nth(moves, k)
+        score = score_of_next(rungs, state, i, attacker, left, attack, defence)
+        wins |= int(score > SOON // 2) << defence
+        kept = (0 if score > best else kept) | (int(score >= best) << defence)
+        best = max(best, score)
+    if not rungs.lasting:
+        kept = wins if wins != 0 else moves
+    return Worth(np.int64(wins), np.int64(0), np.int64(kept))
+
+
 @compiled
 def weigh(rules: Rules, rungs: Rungs, state: Array, i: int, player: int) -> Scalar:
-    """As `look` has it. An attack is weighed against all defences, so those are remembered.
+    """What each digit is worth. An attack is weighed against all defences, so it is remembered.
 
     What is remembered depends on the state alone: who writes it first does not matter.
     """
-    if player != state[i, ATTACKER] or rungs.memory.shape[0] == 0:
-        return WEIGH_EACH(rules, rungs, state, i, player)
+    if player != state[i, ATTACKER]:
+        return weigh_defences(rules, rungs, state, i, player)
+    if rungs.memory.shape[0] == 0:
+        return weigh_attacks(rules, rungs, state, i, player)
     own, other = state[i, LEFT + player], state[i, LEFT + 1 - player]
     size = bits.count(own)
     pair = rungs.start[size] + rungs.rank[own] * rungs.count[size] + rungs.rank[other]
@@ -227,7 +252,7 @@ def weigh(rules: Rules, rungs: Rungs, state: Array, i: int, player: int) -> Scal
     at = 2 * ((pair * rungs.life + mine) * rungs.life + theirs) + player
     word = np.int64(rungs.memory[at])
     if word == 0:
-        wins, _, kept = WEIGH_EACH(rules, rungs, state, i, player)
+        wins, _, kept = weigh_attacks(rules, rungs, state, i, player)
         kept = LARGEST_GAIN(rules, state, i, player, kept)
         word = np.int64(wins | (kept << HALF_WORD))
         rungs.memory[at] = np.uint32(word)
@@ -266,7 +291,7 @@ def table(game: DigitDuel) -> Rungs:
     memory = np.zeros(states if states <= MOST_REMEMBERED and n <= HALF_WORD else 0, np.uint32)
     return Rungs(
         bits.ranks(n), np.array(counts), starts,
-        np.frombuffer(payload, f"<u{wide}", pairs, 8).astype(np.int64),
+        np.frombuffer(payload, f"<u{wide}", pairs, 8).copy(),
         np.frombuffer(payload, np.uint8, patterns * cells, at).reshape(patterns, cells).copy(),
         scores, np.array(spare), memory, life, lasting,
     )  # fmt: skip
@@ -277,7 +302,7 @@ def chooser(game: DigitDuel, opponent: str) -> Chooser | None:
         return GREEDY
     if game.hidden:
         return HIDDEN(game, opponent)
-    return Chooser(INFORMED, Known(table(game), share_of(opponent)))
+    return INFORMED._replace(tables=Known(table(game), share_of(opponent)))
 
 
 KERNEL = Kernel(

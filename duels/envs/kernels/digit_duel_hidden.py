@@ -84,4 +84,4 @@ def table(game: DigitDuel) -> Chances:
 
 def hidden_chooser(game: DigitDuel, opponent: str) -> Chooser | None:
     found = table(game)
-    return Chooser(MIXED, sealed(found, share_of(opponent), game.digits, found.wins.size))
+    return MIXED._replace(tables=sealed(found, share_of(opponent), game.digits, found.wins.size))

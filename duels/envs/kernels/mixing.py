@@ -58,7 +58,19 @@ def greedy(options: Fill, gain: Fill) -> Chooser:
         best = largest(rules, state, i, player, options(rules, state, i, player))
         return bits.choose(best, streams, i)
 
-    return Chooser(choose, (), gain)
+    @compiled
+    def mix(rules: Any, tables: Any, state: Array, i: int, player: int, out: Array) -> None:
+        evenly(largest(rules, state, i, player, options(rules, state, i, player)), 1.0, out, i)
+
+    return Chooser(choose, (), mix, gain=gain)
+
+
+@compiled
+def evenly(moves: int, chance: float, out: Array, i: int) -> None:
+    """A chance that the moves of a set share."""
+    n = bits.count(moves)
+    for k in range(n):
+        out[i, bits.nth(moves, k)] += chance / n
 
 
 def largest_gain(gain: Fill) -> Fill:
@@ -67,15 +79,11 @@ def largest_gain(gain: Fill) -> Fill:
     @compiled
     def largest(rules: Any, state: Array, i: int, player: int, moves: int) -> Scalar:
         best, top = 0, -WON
-        rest, action = moves, 0
-        while rest != 0:
-            if rest & 1:
-                found = gain(rules, state, i, player, action)
-                if found > top:
-                    best, top = 0, found
-                best |= int(found == top) << action
-            rest >>= 1
-            action += 1
+        for k in range(bits.count(moves)):  # without branches, which could not be predicted
+            action = bits.nth(moves, k)
+            found = gain(rules, state, i, player, action)
+            best = (0 if found > top else best) | (int(found >= top) << action)
+            top = max(top, found)
         return best
 
     return largest
@@ -123,8 +131,8 @@ def weighing(options: Fill, look: Fill) -> Fill:
     return weigh
 
 
-def informed(options: Fill, gain: Fill, weigh: Fill) -> Fill:
-    """The choice of an opponent that knows what each move is worth.
+def informed(options: Fill, gain: Fill, weigh: Fill) -> Chooser:
+    """An opponent that knows what each move is worth; its tables are to be a `Known`.
 
     `weigh(rules, table, state, i, player)` gives a `Worth`; of what it keeps, the largest gain
     counts.
@@ -132,28 +140,55 @@ def informed(options: Fill, gain: Fill, weigh: Fill) -> Fill:
     largest = largest_gain(gain)
 
     @compiled
-    def choose(
-        rules: Any, known: Known, state: Array, streams: Array, i: int, player: int
-    ) -> Scalar:
+    def split(rules: Any, known: Known, state: Array, i: int, player: int) -> tuple[int, int, int]:
+        """Moves that are as likely as each other: of no regret, of half a point's, of more."""
         moves = options(rules, state, i, player)
         wins, draws, kept = weigh(rules, known.table, state, i, player)
         if known.share > 0.0:
             good = wins if wins != 0 else draws
             if good == moves:  # nothing can be given away
-                return bits.choose(moves, streams, i)
+                return good, 0, 0
             if good != 0:
-                second, third = draws if wins != 0 else 0, moves & ~wins & ~draws
-                return erring(good, second, third, known.share, streams, i)
+                return good, draws if wins != 0 else 0, moves & ~wins & ~draws
         if kept & (kept - 1) != 0:
             kept = largest(rules, state, i, player, kept)
-        return bits.choose(kept, streams, i)
+        return kept, 0, 0
 
-    return choose
+    @compiled
+    def choose(
+        rules: Any, known: Known, state: Array, streams: Array, i: int, player: int
+    ) -> Scalar:
+        good, second, third = split(rules, known, state, i, player)
+        if second | third == 0:
+            return bits.choose(good, streams, i)
+        return erring(good, second, third, known.share, streams, i)
+
+    @compiled
+    def mix(rules: Any, known: Known, state: Array, i: int, player: int, out: Array) -> None:
+        good, second, third = split(rules, known, state, i, player)
+        half, whole = erring_chances(good, second, third, known.share)
+        evenly(good, 1.0 - half - whole, out, i)
+        evenly(second, half, out, i)
+        evenly(third, whole, out, i)
+
+    return Chooser(choose, (), mix)
 
 
 @compiled
 def erring(good: int, second: int, third: int, share: float, streams: Array, i: int) -> Scalar:
-    """A level's move: of no regret, of half a point's (`second`) and of the largest (`third`).
+    """A level's move: of no regret, of half a point's (`second`) and of the largest (`third`)."""
+    half, whole = erring_chances(good, second, third, share)
+    drawn = luck(streams, i)
+    if drawn < np.int64(whole * WHOLE):
+        return bits.choose(third, streams, i)
+    if drawn < np.int64((half + whole) * WHOLE):
+        return bits.choose(second, streams, i)
+    return bits.choose(good, streams, i)
+
+
+@compiled
+def erring_chances(good: int, second: int, third: int, share: float) -> tuple[float, float]:
+    """How likely a level is to choose of `second` and of `third`.
 
     A softmax gives each move of the same regret the same chance, x for a regret of 1/2 and x * x
     for one of 1 against 1 for none, and x is the root of a quadratic equation.
@@ -161,19 +196,12 @@ def erring(good: int, second: int, third: int, share: float, streams: Array, i: 
     a, b, c = bits.count(good), bits.count(second), bits.count(third)
     n = a + b + c
     if b == 0:  # whatever the regret: that share of the chance a random player has to err
-        if luck(streams, i) < np.int64(share * c / n * WHOLE):
-            return bits.choose(third, streams, i)
-        return bits.choose(good, streams, i)
+        return 0.0, share * c / n
     given = share * (0.5 * b + c) / n
     p, q = c * (1.0 - given), b * (0.5 - given)
     x = given * a / q if p == 0.0 else (np.sqrt(q * q + 4.0 * p * given * a) - q) / (2.0 * p)
-    whole = a + b * x + c * x * x
-    drawn = luck(streams, i) / WHOLE * whole
-    if drawn < a:
-        return bits.choose(good, streams, i)
-    if drawn < a + b * x or c == 0:
-        return bits.choose(second, streams, i)
-    return bits.choose(third, streams, i)
+    total = a + b * x + c * x * x
+    return b * x / total, c * x * x / total
 
 
 @apart

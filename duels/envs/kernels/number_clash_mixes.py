@@ -108,4 +108,4 @@ def chooser(game: NumberClash, opponent: str) -> Chooser | None:
     if combinations(game) > LARGEST:
         return None
     share = share_of(opponent)
-    return Chooser(MIXED, sealed(table(game), share, game.numbers, combinations(game)))
+    return MIXED._replace(tables=sealed(table(game), share, game.numbers, combinations(game)))

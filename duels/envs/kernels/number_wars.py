@@ -234,7 +234,7 @@ def chooser(game: NumberWars, opponent: str) -> Chooser | None:
         return GREEDY
     if (max(game.lp) + 1) << game.numbers > MOST_TURNS:
         return None
-    return Chooser(INFORMED, Known(table(game), share_of(opponent)))
+    return INFORMED._replace(tables=Known(table(game), share_of(opponent)))
 
 
 KERNEL = Kernel(

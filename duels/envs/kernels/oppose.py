@@ -14,6 +14,7 @@ from duels.envs.kernels.drive import RUNNING, drivers
 
 # A game in which the agent has no choice before it ends is dealt again, but not for ever.
 MOST_DEALS = 10_000
+BLOCK = 32  # rows whose memory is fetched together
 
 
 class Opposing(NamedTuple):
@@ -29,18 +30,45 @@ def uniform(slug: str) -> Chooser:
     """The random opponent of a game."""
     kernel = kernel_named(slug)
     assert kernel is not None, slug
-    pick = kernel.choose
+    pick, legal = kernel.choose, kernel.legal
 
     @compiled
     def choose(rules: Any, tables: Any, state: Array, streams: Array, i: int, player: int) -> Any:
         return pick(rules, state, streams, i, player)
 
-    return Chooser(choose, ())
+    @compiled
+    def mix(rules: Any, tables: Any, state: Array, i: int, player: int, out: Array) -> None:
+        n = 0
+        for action in range(out.shape[1]):
+            n += int(legal(rules, state, i, player, action))
+        for action in range(out.shape[1]):
+            out[i, action] = int(legal(rules, state, i, player, action)) / n
+
+    return Chooser(choose, (), mix)
 
 
 @cache
-def opposing(slug: str, sealed: bool, choose: Callable[..., Any]) -> Opposing:
-    """The loops for one side of a game, with a chooser's function on the other side."""
+def filling(mix: Callable[..., Any]) -> Callable[..., Any]:
+    """The loop that fills the mixes of one seat in every row."""
+
+    @compiled
+    def fill(rules: Any, tables: Any, state: Array, player: int, out: Array) -> None:
+        for i in range(state.shape[0]):
+            mix(rules, tables, state, i, player, out)
+
+    return keep(fill)  # type: ignore[no-any-return]
+
+
+@compiled
+def nothing(rules: Any, tables: Any, state: Array, i: int, player: int) -> None:
+    pass
+
+
+@cache
+def opposing(
+    slug: str, sealed: bool, choose: Callable[..., Any], ahead: Callable[..., Any] = nothing
+) -> Opposing:
+    """The loops for one side of a game, with a chooser's functions on the other side."""
     kernel = kernel_named(slug)
     assert kernel is not None, slug
     mover, observe = kernel.mover, kernel.observe
@@ -97,6 +125,9 @@ def opposing(slug: str, sealed: bool, choose: Callable[..., Any]) -> Opposing:
         fair = True
         for i in range(state.shape[0]):
             rewards[i] = ending[i] = 0
+            if i % BLOCK == 0 and sealed:
+                for k in range(i, min(i + BLOCK, state.shape[0])):
+                    ahead(rules, tables, state, k, 1 - seats[k])
             if not where[i]:
                 continue
             seat = seats[i]

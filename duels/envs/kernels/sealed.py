@@ -15,14 +15,15 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from duels.envs.kernels import Array, Scalar, apart, bits, compiled, np
+from duels.envs.kernels import Array, Chooser, Scalar, apart, bits, compiled, np
+from duels.envs.kernels.fetching import fetch
 from duels.envs.kernels.mixing import WHOLE, level_shares, luck
 from duels.envs.kernels.stream import mix as scrambled
 from duels.solve.compiled import matrix as another
 from duels.solve.matrix import CERTAIN, DUST, ENTER, WANTED
 
-SLOTS = 20  # the most mixes remembered, as a power of two: 64 MB with up to 14 moves
-PROBES = 4  # places in which a mix may be
+SLOTS = 21  # the most mixes remembered, as a power of two: 128 MB with up to 14 moves
+PROBES = 8  # places in which a mix may be
 KEY = 2  # columns of the memory before the chances: both halves of the key
 LINE = 16  # columns in a line of the processor's cache: a row begins with one
 
@@ -56,21 +57,32 @@ def sealed(table: Any, share: float, moves: int, positions: int) -> Sealed:
     )  # fmt: skip
 
 
-def mixed(options: Callable[..., Any], payoff: Callable[..., Any], key: Callable[..., Any]) -> Any:
-    """The choice of an opponent in a game with sealed choices.
+def mixed(
+    options: Callable[..., Any], payoff: Callable[..., Any], key: Callable[..., Any]
+) -> Chooser:
+    """An opponent in a game with sealed choices; its tables are to be a `Sealed`.
 
     `payoff(rules, table, state, i, one, two)` is what Player 1 expects after two actions, and
     `key(rules, state, i)` a number below 2**62 of what it depends on.
     """
 
     @compiled
+    def wanted_at(rules: Any, own: Sealed, state: Array, i: int, player: int) -> tuple[int, int]:
+        """The key of a row's mix, and where in the memory to look for it first."""
+        wanted = np.uint64(2 * (key(rules, state, i) + 1) + player)
+        return wanted, np.int64(scrambled(wanted) & np.uint64(own.memory.shape[0] - 1))
+
+    @compiled
+    def ahead(rules: Any, own: Sealed, state: Array, i: int, player: int) -> None:
+        fetch(own.memory, wanted_at(rules, own, state, i, player)[1])
+
+    @compiled
     def choose(
         rules: Any, own: Sealed, state: Array, streams: Array, i: int, player: int
     ) -> Scalar:
-        wanted = np.uint64(2 * (key(rules, state, i) + 1) + player)
+        wanted, first = wanted_at(rules, own, state, i, player)
         low, high = np.uint32(wanted & _LOW), np.uint32(wanted >> _HALF)
         memory = own.memory
-        first = np.int64(scrambled(wanted) & np.uint64(memory.shape[0] - 1))
         slot = first
         for probe in range(PROBES):
             slot = (first + probe) & (memory.shape[0] - 1)
@@ -81,46 +93,50 @@ def mixed(options: Callable[..., Any], payoff: Callable[..., Any], key: Callable
         else:
             slot = first
         memory[slot, 0], memory[slot, 1] = low, high
-        work_out(rules, own, state, i, player, memory[slot])
+        work_out(rules, own, state, i, player)
+        add_up(options(rules, state, i, player), own.parts[1], memory[slot])
         return drawn(memory[slot], streams, i)
 
+    @compiled
+    def mix(rules: Any, own: Sealed, state: Array, i: int, player: int, out: Array) -> None:
+        work_out(rules, own, state, i, player)
+        moves = options(rules, state, i, player)
+        for k in range(bits.count(moves)):
+            out[i, bits.nth(moves, k)] = own.parts[1, k]
+
     @apart
-    def work_out(rules: Any, own: Sealed, state: Array, i: int, player: int, row: Array) -> None:
+    def work_out(rules: Any, own: Sealed, state: Array, i: int, player: int) -> None:
+        """The chances of a player's moves in a row, into `own.parts[1]`."""
         one, two = options(rules, state, i, 0), options(rules, state, i, 1)
         height, width = np.int64(bits.count(one)), np.int64(bits.count(two))
-        at = 0
-        for mine in range(row.shape[0] - KEY):
-            if (one >> mine) & 1:
-                to = 0
-                for theirs in range(row.shape[0] - KEY):
-                    if (two >> theirs) & 1:
-                        own.game[at, to] = payoff(rules, own.table, state, i, mine, theirs)
-                        to += 1
-                at += 1
+        for at in range(height):
+            for to in range(width):
+                mine, theirs = bits.nth(one, at), bits.nth(two, to)
+                own.game[at, to] = payoff(rules, own.table, state, i, mine, theirs)
         solve(own.game, height, width, own.tableau, own.mix, own.label)
         n = height if player == 0 else width
-        mix = own.mix[player]
-        if own.share > 0.0:
-            regret(own.game, height, width, player, own.mix, own.parts[0])
-            best = own.parts[0, n]
-            level_shares(own.parts[0], n, best == 0.0, own.share, mix, own.parts[1])
-            mix = own.parts[1]
-        spread(two if player == 1 else one, mix, row)
+        if own.share == 0.0:
+            for k in range(n):
+                own.parts[1, k] = own.mix[player, k]
+            return
+        regret(own.game, height, width, player, own.mix, own.parts[0])
+        best = own.parts[0, n]
+        level_shares(own.parts[0], n, best == 0.0, own.share, own.mix[player], own.parts[1])
 
-    return choose
+    return Chooser(choose, (), mix, ahead)
 
 
 @compiled
 def drawn(row: Array, streams: Array, i: int) -> Scalar:
-    at = luck(streams, i)
+    at = np.uint32(luck(streams, i))
     action = 0
-    while at >= row[KEY + action]:
-        action += 1
+    for k in range(KEY, row.shape[0]):  # without a branch, which could not be predicted
+        action += int(at >= row[k])
     return action
 
 
 @compiled
-def spread(moves: int, shares: Array, row: Array) -> None:
+def add_up(moves: int, shares: Array, row: Array) -> None:
     """The shares of the moves of a set as sums of chances up to each action."""
     total, at, last = 0.0, 0, 0
     for action in range(row.shape[0] - KEY):
