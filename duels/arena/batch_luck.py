@@ -16,12 +16,12 @@ from math import nan
 from typing import NamedTuple
 
 from duels.arena.luck import NOISE, knowledge, picks
-from duels.arena.weighing import by_values
 from duels.core.game import AnyGame, Decide
 from duels.envs.kernels import DECISIONS, NOBODY, Array, Weigh, Weighed, kernel_of, np
 from duels.envs.kernels.meet import Met
 from duels.measure.policies import view_of
 from duels.measure.rows import ByChance, unpacked
+from duels.measure.weighing import by_values
 from duels.players import make
 from duels.players.opponent import Mixed
 

@@ -12,7 +12,7 @@ from duels.arena.scores import Score
 from duels.arena.sprt import CONTINUE, Verdict
 from duels.arena.summary import Meeting, Part, Regret, Saving, Standing, Summary
 
-NAME, HALF = 15, 9  # columns of a name, and of each of two
+NAME, HALF = 15, 8  # columns of a name, and of each of two
 SHOWN = 5  # records named in a line
 FIELDS = (
     "game", "options", "one", "two", "pairs", "score", "low", "high", "superior",
@@ -69,21 +69,22 @@ def _part(part: Part) -> Iterator[str]:
         line += f"  {scored(standing.adjusted):<15}" if without else ""
         line += f"  {regretted(standing.regret)}" if graded else ""
         yield line.rstrip()
-    groups = {(s.adjusted_rating or s.rating).group for s in part.standings}
-    if len(groups) > 1:
-        yield f"{len(groups)} groups of players never met: Elo is not comparable between them."
-    if any(s.rating.high == inf or s.rating.low == -inf for s in part.standings):
+    ratings = [standing.adjusted_rating or standing.rating for standing in part.standings]
+    groups = len({rating.group for rating in ratings})
+    if groups > 1:
+        yield f"{groups} groups of players never met: Elo is not comparable between them."
+    if any(rating.high == inf or rating.low == -inf for rating in ratings):
         yield "An open interval: won or lost everything, so the data set no limit."
     if part.approximate and graded:
         yield "Regrets are approximate where a game is: of choices with stored values only."
     yield ""
     names = max(len(_pair(meeting)) for meeting in part.meetings)
     saved = any(meeting.saving for meeting in part.meetings)
-    head = f"{'':<{names}}  {'pairs':>6}  {'score':<15}" + (f"  {'no luck':<15}" if without else "")
+    head = f"{'':<{names}}  {'pairs':>7}  {'score':<15}" + (f"  {'no luck':<15}" if without else "")
     yield f"{head}  superior" + ("  fewer" if saved else "")
     for meeting in part.meetings:
         best = meeting.adjusted or meeting.score
-        line = f"{_pair(meeting):<{names}}  {meeting.score.pairs:>6,}  {scored(meeting.score):<15}"
+        line = f"{_pair(meeting):<{names}}  {meeting.score.pairs:>7,}  {scored(meeting.score):<15}"
         line += f"  {scored(meeting.adjusted):<15}" if without else ""
         line += f"  {percent(best.superior):>8}"
         line += f"  {times(meeting.saving):>5}" if saved else ""
