@@ -2,16 +2,16 @@
 
     python3 benchmarks/arena.py [--fast]
 
-Every row is games between two players whose choices are tables, one core, processor time, so that
-other programs on the machine do not count; the median of `TURNS`, each with the kernels compiled and
-its tables loaded. `compiled` is what `duels arena` runs, records included: `WATCHED` pairs of every
-meeting also without luck and graded, which is a column of its own. `rules` is the same players by the
-pure rules, as any program or class plays.
+Every row is games between two players whose choices are tables: one core, processor time, so that
+other programs on the machine do not count, the median of `TURNS`, with kernels compiled and tables
+loaded. `compiled` is what `duels arena` runs, the keeping of records included; `watched` are the
+first pairs of a meeting, whose luck and regrets are worked out as well; `rules` is the same players
+by the pure rules, as any program or class plays.
 
-The peer is `evaluate_bots` of OpenSpiel (`open_spiel.python.algorithms.evaluate_bots`), the loop its
-own examples use for a match between two bots: with uniformly random bots on its kuhn_poker and
-tic_tac_toe, which are written in C++ and shorter than any of these games, and on Number Clash through
-`duels.envs.openspiel`. It runs in the same process, between the others.
+The peer is `evaluate_bots` of OpenSpiel (`open_spiel.python.algorithms.evaluate_bots`), its own
+loop for a match between two bots: with uniformly random bots on its kuhn_poker and tic_tac_toe,
+which are written in C++ and shorter than any of these games, and on Number Clash through
+`duels.envs.openspiel`. It runs in the same process, after the others.
 
 Goals: 20,000 games a second where both seats are tables, 10,000 in Cipher Siege; at least 1.8 times
 with two jobs on two cores (by the clock: run it on a quiet machine).
@@ -119,8 +119,9 @@ def jobs(pairs: int) -> None:
                 run(archive, jobs=count)
                 found.append(time.perf_counter() - began)
     total = len(cup.pairings) * len(cup.games) * pairs * 2
-    print(f"{total:,} games by the rules: {found[3]:.1f} s with one job, {found[2]:.1f} s with two: "
-          f"{found[3] / found[2]:.2f} times as fast")  # fmt: skip
+    two, one = found[2:]
+    print(f"{total:,} games by the rules: {one:.1f} s with one job, {two:.1f} s with two: "
+          f"{one / two:.2f} times as fast")  # fmt: skip
 
 
 def main() -> None:

@@ -24,9 +24,7 @@ KINDS = (
 )  # fmt: skip
 
 
-def test_a_zoo_passes_through_a_tournament(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_zoo_passes_through_a_tournament(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("DUELS_BOT_SECONDS", "0.7")
     monkeypatch.setenv("DUELS_BOT_MEMORY", "256")
     token = tmp_path.name
