@@ -1,4 +1,4 @@
-"""Bots that misbehave in a tournament: each loses its games, with the reason, and harms no other."""
+"""Bots that misbehave in a tournament: each loses, with the reason, and harms no other."""
 
 from __future__ import annotations
 
