@@ -10,10 +10,10 @@ that the bot itself takes. Three players play the same matches in turn:
 - bare: the same program, given the same bytes through pipes, its answers read and not looked at;
 - echo: likewise, a program of two lines that looks at nothing.
 
-Medians by the clock, and `own`, the host's processor time in the bot's choices: all in microseconds.
-The goal is 200 for the bot by the clock, with nothing taken off. Whether a program is woken on the
-core that wakes it or on one that sleeps is the system's choice, and can cost more than all the rest:
-compare bot and bare over several runs.
+Medians by the clock, and `own`, the processor time of the host in the choices of the bot: all in
+microseconds. The goal is 200 for the bot by the clock, with nothing taken off. Whether a program is
+woken on the core that wakes it or on one that sleeps is the choice of the system, and can cost more
+than all the rest: compare bot and bare over several runs.
 """
 
 from __future__ import annotations

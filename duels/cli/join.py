@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from duels.cli.serve import check_extra
 from duels.cli.terminal import Terminal, printable
 from duels.core.entries import Logged, Timeout, Undo
-from duels.core.errors import IllegalMove, Misbehaved, OptionError
+from duels.core.errors import Misbehaved, OptionError
 from duels.core.game import AnyGame, Event, Outcome, Pick
 from duels.core.player import Player
 from duels.core.wire import load as load_wire
@@ -52,6 +52,8 @@ def join(terminal: Terminal, given: Namespace) -> int:
         if slash:
             return _play(terminal, visitor, visitor.join(id.partition("/")[0])["id"], bot)
         return _serve(terminal, visitor, bot, game, given.matches)
+    except Misbehaved as error:
+        raise Misbehaved(f"{name} failed: {error}") from None
     except KeyboardInterrupt:
         terminal.note("The bot has left; a match that is not over goes on without it.")
         return 130
@@ -63,6 +65,8 @@ def _serve(
     terminal: Terminal, visitor: Visitor, bot: Player, game: str | None, matches: int | None
 ) -> int:
     """What was left unfinished, then challenges: those of others, or one's own of a game."""
+    from duels.web.visitor import Refused
+
     played = 0
     terminal.say([f"Waiting at {visitor.server} (Ctrl-C ends it)."])
     while matches is None or played < matches:
@@ -77,8 +81,8 @@ def _serve(
         if not mine and game is not None:
             mine = [visitor.create(game, open=True)["id"]]
         elif not mine and others:
-            with suppress(IllegalMove):
-                mine = [_joined(visitor, others[-1])]
+            with suppress(Refused):  # somebody was faster
+                mine = [visitor.join(others[-1])["id"]]
         if mine:
             if _play(terminal, visitor, mine[0], bot):
                 return 1
@@ -86,15 +90,6 @@ def _serve(
         else:
             time.sleep(WAIT)
     return 0
-
-
-def _joined(visitor: Visitor, id: str) -> str:
-    from duels.web.visitor import Refused
-
-    try:
-        return str(visitor.join(id)["id"])
-    except Refused as error:  # somebody was faster
-        raise IllegalMove(str(error)) from None
 
 
 def _play(terminal: Terminal, visitor: Visitor, id: str, bot: Player) -> int:
