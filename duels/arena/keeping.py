@@ -70,6 +70,14 @@ def packed(columns: Sequence[Iterable[Any]]) -> bytes:
     return zlib.compress(b"".join(parts), 1)
 
 
+def inflated(data: bytes) -> bytes:
+    """What was compressed; an archive that was damaged is refused."""
+    try:
+        return zlib.decompress(data)
+    except zlib.error:
+        raise RecordError("the tournament's file is damaged") from None
+
+
 def columns_of(played: Sequence[Played]) -> list[list[Any]]:
     """Finished games as columns."""
     unknown = (nan, nan)
@@ -86,7 +94,7 @@ def columns_of(played: Sequence[Played]) -> list[list[Any]]:
 
 def unpacked(portion: Portion, data: bytes) -> list[Played]:
     """The finished games of a portion, in order."""
-    raw, at, columns = zlib.decompress(data), 0, []
+    raw, at, columns = inflated(data), 0, []
     for kind in TYPES:
         numbers = array(kind)
         size = numbers.itemsize * portion.games
@@ -171,10 +179,13 @@ class Archive:
 
     def add(self, done: Done) -> None:
         """Keep a portion; one that is there already stays as it is."""
-        self._base.execute(
-            "INSERT OR IGNORE INTO portions VALUES (?, ?, ?, ?, ?, ?, ?)",
-            (*done.portion, done.played, done.records),
-        )
+        try:
+            self._base.execute(
+                "INSERT OR IGNORE INTO portions VALUES (?, ?, ?, ?, ?, ?, ?)",
+                (*done.portion, done.played, done.records),
+            )
+        except sqlite3.Error as error:
+            raise DuelsError(f"cannot keep games in {quote(self.folder)}: {error}") from None
 
     def portions(self) -> set[Portion]:
         """What has been played."""

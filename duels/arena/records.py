@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import json
-import zlib
 from functools import lru_cache
 from random import Random
 from typing import Any, NamedTuple
 
 from duels.arena.batched import ACTIONS
-from duels.arena.keeping import Archive, Done, unpacked
+from duels.arena.keeping import Archive, Done, inflated, unpacked
 from duels.arena.played import Place, Tournament
 from duels.arena.playing import identity
 from duels.arena.schedule import encounter_seed, game_of
@@ -36,7 +35,7 @@ def record(archive: Archive, number: int) -> Match:
         raise RecordError(f"game {number} of {archive.folder} was not played")
     if done.portion.compiled:
         return compiled_record(cup, place, done)
-    kept = json.loads(zlib.decompress(done.records))
+    kept = json.loads(inflated(done.records))
     return loads(json.dumps(kept[2 * (place.pair - done.portion.start) + place.seat]), load)
 
 
@@ -53,7 +52,7 @@ def compiled_record(cup: Tournament, place: Place, done: Done) -> Match:
     begin = sum(earlier.choices for earlier in played[:number])
     result = played[number]
     choosers = 2 if kernel_of(game).sealed(game) else 1
-    actions = np.frombuffer(zlib.decompress(done.records), ACTIONS).reshape(-1, choosers)
+    actions = np.frombuffer(inflated(done.records), ACTIONS).reshape(-1, choosers)
     actions = actions[begin : begin + result.choices]
     encounter = encounter_seed(cup, place.game, place.pairing)
     again = retrace(game, actions, encounter, place.pair, cup.turn_limit)

@@ -28,6 +28,10 @@ HELPING = 64  # portions that a Ray cluster is given at a time
 GO_ON = "a worker failed; what was played is kept, and the same command goes on from there"
 
 
+class Lost(DuelsError):
+    """A worker died, or what connects to it."""
+
+
 class Tests:
     """The sequential tests of a tournament, each fed with its pairs in order."""
 
@@ -59,7 +63,7 @@ class Tests:
 def run(
     archive: Archive, *, jobs: int = 1, cluster: str | None = None, progress: Progress | None = None
 ) -> None:
-    """Play all that is not in the archive yet."""
+    """Play all that is not in the archive yet. Where workers are lost, others go on."""
     cup, there, tests = archive.cup, archive.portions(), Tests(archive.cup)
     if cup.sprt is not None:
         for done in archive.everything():
@@ -68,20 +72,33 @@ def run(
     whole = sum(portion.games for portion in todo)
     count = passed = 0
 
-    def wanted() -> Iterator[Portion]:
+    def wanted(skipped: set[Portion]) -> Iterator[Portion]:
         nonlocal passed
         for portion in todo:
+            if portion in skipped:
+                continue
             if tests.decided(portion):
                 passed += portion.games
             else:
                 yield portion
 
-    for done in workers(cup, wanted(), jobs, cluster):
-        archive.add(done)
-        tests.add(done)
-        count += done.portion.games
-        if progress is not None:
-            progress((count + passed) / whole, f"{count:,} games")
+    def tell() -> None:
+        if progress is not None and whole:
+            progress(min(1.0, (count + passed) / whole), f"{count:,} of {whole:,} games")
+
+    tell()
+    while True:
+        before, passed = count, 0
+        try:
+            for done in workers(cup, wanted(archive.portions()), jobs, cluster):
+                archive.add(done)
+                tests.add(done)
+                count += done.portion.games
+                tell()
+            return
+        except Lost:
+            if count == before:  # nothing goes on any more
+                raise
 
 
 def workers(
@@ -131,7 +148,7 @@ def backend(jobs: int, cluster: str | None) -> Iterator[Any]:
         except (DuelsError, KeyboardInterrupt, GeneratorExit):
             raise
         except Exception as error:
-            raise DuelsError(f"{GO_ON}: {one_line(error)}") from error
+            raise Lost(f"{GO_ON}: {one_line(error)}") from error
 
 
 def _dask(cluster: str) -> Any:

@@ -39,8 +39,9 @@ def arena(terminal: Terminal, given: Namespace) -> int:
         )
     )
     folder = named(given.out) if given.out else usual_folder(cup)
-    bar = ProgressBar(f"Arena, {describe(cup)}")
+    bar = ProgressBar("Arena")
     with Archive.begin(folder, cup) as archive:
+        terminal.note(f"{describe(cup)}, kept in {shown(folder)}")
         try:
             run(archive, jobs=given.jobs, cluster=given.cluster, progress=bar)
         except KeyboardInterrupt:

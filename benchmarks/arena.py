@@ -1,0 +1,139 @@
+"""Games a second of a tournament, on one core and on two, beside OpenSpiel's own evaluation loop.
+
+    python3 benchmarks/arena.py [--fast]
+
+Every row is games between two players whose choices are tables: one core, processor time, so that
+other programs on the machine do not count, the median of `TURNS`, with kernels compiled and tables
+loaded. `compiled` is what `duels arena` runs, the keeping of records included; `watched` are the
+first pairs of a meeting, whose luck and regrets are worked out as well; `rules` is the same players
+by the pure rules, as any program or class plays.
+
+The peer is `evaluate_bots` of OpenSpiel (`open_spiel.python.algorithms.evaluate_bots`), its own
+loop for a match between two bots: with uniformly random bots on its kuhn_poker and tic_tac_toe,
+which are written in C++ and shorter than any of these games, and on Number Clash through
+`duels.envs.openspiel`. It runs in the same process, after the others.
+
+Goals: 20,000 games a second where both seats are tables, 10,000 in Cipher Siege; at least 1.8 times
+with two jobs on two cores (by the clock: run it on a quiet machine).
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib.util
+import statistics
+import tempfile
+import time
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from duels.arena.keeping import Archive
+from duels.arena.played import Setting, Tournament
+from duels.arena.playing import play
+from duels.arena.running import run
+from duels.arena.schedule import MANY, WATCHED, Portion, checked
+from duels.games import BUILT_IN
+
+GOALS = dict.fromkeys(BUILT_IN, 20_000) | {"cipher-siege": 10_000}
+PLAYERS = (("perfect", "greedy"), ("perfect", "medium"), ("random", "greedy"))
+TURNS = 5
+Work = Callable[[], int]  # some games, and how many
+
+
+def rate(work: Work, turns: int, seconds: float) -> float:
+    """Games a second of processor time: the median of some turns."""
+    work()
+    found = []
+    for _ in range(turns):
+        began, games = time.process_time(), 0
+        while (passed := time.process_time() - began) < seconds or not games:
+            games += work()
+        found.append(games / max(passed, 1e-9))
+    return statistics.median(found)
+
+
+def portion_of(cup: Tournament, start: int, pairs: int, compiled: bool) -> Work:
+    """Portions one after the other, from a pair on."""
+    at = [start]
+
+    def work() -> int:
+        portion = Portion(0, 0, at[0], at[0] + pairs, compiled)
+        if start:  # what is watched is the same pairs again
+            at[0] += pairs
+        play(cup, portion)
+        return portion.games
+
+    return work
+
+
+def games(slugs: Iterable[str], turns: int, seconds: float) -> None:
+    """One core, both ways."""
+    print(f"{'':<40}{'compiled':>12}{'watched':>12}{'rules':>10}{'goal':>10}")
+    for slug in slugs:
+        for players in PLAYERS:
+            cup = checked(Tournament(players, (Setting(slug),), 10**6, 1, compiled=True))
+            fast = rate(portion_of(cup, WATCHED, MANY, True), turns, seconds)
+            watched = rate(portion_of(cup, 0, WATCHED, True), turns, seconds)
+            slow = rate(portion_of(cup, WATCHED, 2, False), 1, seconds)
+            verdict = "" if fast >= GOALS[slug] else "  missed"
+            told = f"{slug}, {players[0]} - {players[1]}"
+            print(f"{told:<40}{fast:>12,.0f}{watched:>12,.0f}{slow:>10,.0f}"
+                  f"{GOALS[slug]:>10,}{verdict}", flush=True)  # fmt: skip
+
+
+def peer(turns: int, seconds: float) -> None:
+    """OpenSpiel's loop, with its uniformly random bots."""
+    try:
+        spiel: Any = importlib.import_module("pyspiel")
+        loop: Any = importlib.import_module("open_spiel.python.algorithms.evaluate_bots")
+        bots: Any = importlib.import_module("open_spiel.python.bots.uniform_random")
+        importlib.import_module("duels.envs.openspiel")
+    except ImportError:
+        print("OpenSpiel is not installed: pip install 'duels[openspiel]'")
+        return
+    import numpy as np
+
+    for name in ("kuhn_poker", "tic_tac_toe", "python_duels_number_clash"):
+        game, luck = spiel.load_game(name), np.random.RandomState(1)
+        seats = [bots.UniformRandomBot(seat, luck) for seat in (0, 1)]
+
+        def work(game: Any = game, luck: Any = luck, seats: Any = seats) -> int:
+            for _ in range(10):
+                loop.evaluate_bots(game.new_initial_state(), seats, luck)
+            return 10
+
+        found = rate(work, turns, seconds)
+        print(f"{f'OpenSpiel evaluate_bots, {name}':<52}{found:>12,.0f}", flush=True)
+
+
+def jobs(pairs: int) -> None:
+    """The clock of whole tournaments with one job and with two."""
+    cup = checked(
+        Tournament(("perfect", "greedy", "random"), tuple(map(Setting, BUILT_IN)), pairs, 1)
+    )
+    found = []
+    with tempfile.TemporaryDirectory() as folder:
+        for number, count in enumerate((2, 1, 2, 1)):  # the first two only warm up
+            with Archive.begin(f"{folder}/{number}", cup) as archive:
+                began = time.perf_counter()
+                run(archive, jobs=count)
+                found.append(time.perf_counter() - began)
+    total = len(cup.pairings) * len(cup.games) * pairs * 2
+    two, one = found[2:]
+    print(f"{total:,} games by the rules: {one:.1f} s with one job, {two:.1f} s with two: "
+          f"{one / two:.2f} times as fast")  # fmt: skip
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description="games a second of a tournament")
+    parser.add_argument("--fast", action="store_true", help="one short turn: a smoke test")
+    fast = parser.parse_args().fast
+    turns, seconds = (1, 0.01) if fast else (TURNS, 0.3)
+    games(list(BUILT_IN)[:1] if fast else BUILT_IN, turns, seconds)
+    peer(turns, seconds)
+    if importlib.util.find_spec("joblib") is not None:
+        jobs(5 if fast else 100)
+
+
+if __name__ == "__main__":
+    main()
