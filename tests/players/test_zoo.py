@@ -149,13 +149,16 @@ def test_an_interrupted_choice_leaves_no_answer_for_the_next(token: str, tmp_pat
     def interrupt(*_: object) -> None:
         raise KeyboardInterrupt
 
+    def choose_interrupted() -> None:
+        signal.setitimer(signal.ITIMER_REAL, 0.3)
+        bot.choose(Match(load("number-clash"), seed=1).view(0))
+
     bot = External(command("late", str(tmp_path / "late"), token), "", SHORT._replace(seconds=1.0))
     bot.prepare()
     before = signal.signal(signal.SIGALRM, interrupt)
     try:
         with pytest.raises(KeyboardInterrupt):
-            signal.setitimer(signal.ITIMER_REAL, 0.3)
-            bot.choose(Match(load("number-clash"), seed=1).view(0))
+            choose_interrupted()
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, before)
