@@ -46,8 +46,8 @@ def lucks(
     """The score without luck, regrets and graded choices of each game, where they are known.
 
     Working them out takes longer than the games, and a thousand pairs without luck say as much as
-    ten thousand with it: the pairs after the first `WATCHED` go without. They are rounded, so that
-    another machine's last digit is no other result.
+    ten thousand with it: the pairs after the first `WATCHED` go without, here and by the rules.
+    They are rounded, so that another machine's last digit is no other result.
     """
     found = adjusted(game, names, met, cup.turn_limit) if watch else None
     if found is None:

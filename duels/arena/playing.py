@@ -20,9 +20,9 @@ from hashlib import sha256
 from typing import Any, NamedTuple
 
 from duels.arena.keeping import Done, columns_of, packed
-from duels.arena.luck import adjusted
+from duels.arena.luck import NOTHING, adjusted
 from duels.arena.played import Place, Played, Tournament
-from duels.arena.schedule import Portion, encounter_seed, game_of, pair_seed
+from duels.arena.schedule import WATCHED, Portion, encounter_seed, game_of, pair_seed
 from duels.core.chance import stream
 from duels.core.errors import DuelsError, Misbehaved
 from duels.core.game import Move, Pick
@@ -104,7 +104,9 @@ def result_of(place: Place, game: Game) -> Played:
     score = 0.5 if result.winner is None else float(result.winner == 0)
     failed = result.by in ("forfeit", "time") and result.winner is not None
     choices = sum(isinstance(entry, Pick) for entry in game.match.events)
-    found = adjusted(game.match, game.mixes, game.match.players)
+    found = NOTHING
+    if place.pair < WATCHED:
+        found = adjusted(game.match, game.mixes, game.match.players)
     loser = 1 - result.winner if failed and result.winner is not None else None
     return Played(*place, score, result.by, choices, found.score, found.regret, found.graded, loser)
 

@@ -23,7 +23,7 @@ from duels.players import CLASS, HUMAN, OPPONENT, named, needs_solution, player
 from duels.solve import solve
 
 MANY, FEW = 1000, 5  # pairs in a portion: of compiled games, and of others
-WATCHED = MANY  # pairs of compiled games whose luck and regrets are worked out
+WATCHED = MANY  # the first pairs of a pairing, whose luck and regrets are worked out
 MOST_PAIRS = 10_000_000
 
 
