@@ -1,6 +1,6 @@
 """Steps a second of random play in every environment, beside its nearest peers in the same run.
 
-    python3 benchmarks/envs.py [--fast] [--seconds S]
+    python3 benchmarks/envs.py [--fast] [--seconds S] [--columns C ...]
 
 A step is one action with its chance, the next mask and observation, and the next game where one
 ends; a sealed round counts once in the pure rules, the batch and OpenSpiel, and as its two picks
@@ -257,9 +257,10 @@ def main() -> None:
     parser = argparse.ArgumentParser(description="time random play in every environment")
     parser.add_argument("--fast", action="store_true", help="one short turn: a smoke test")
     parser.add_argument("--seconds", type=float, default=1.0, help="of one turn of one column")
+    parser.add_argument("--columns", nargs="+", choices=COLUMNS, default=COLUMNS, metavar="C")
     given = parser.parse_args()
     seconds, turns = (0.05, 1) if given.fast else (given.seconds, 4)
-    timed = plays()
+    timed = {key: play for key, play in plays().items() if key[1] in given.columns}
     rates = dict.fromkeys(timed, 0.0)
     for play in timed.values():
         play(seconds if given.fast else 3.0)  # compiled, and with what is remembered remembered
@@ -286,13 +287,11 @@ def report(rates: dict[tuple[str, str], float]) -> None:
     }.items():
         for peer in peers:
             if (base := rates.get((peer, column))) is None:
-                print(f"{column} / {peer}: not installed")
+                print(f"{column} / {peer}: not timed")
                 continue
             goal = {"env": f"   goal: {AEC_GOAL:g}", "spiel": "   goal: 1"}.get(column, "")
             ratios = (f"{slug} {rates[slug, column] / base:.1f}" for slug in BUILT_IN)
             print(f"{column} / {peer}: {', '.join(ratios)}{goal}")
-    if not any(column == "batch" for _, column in rates):
-        print("batch: not present")
 
 
 if __name__ == "__main__":
