@@ -70,9 +70,9 @@ def adjuster(game: AnyGame, players: tuple[str, str]) -> Adjust | None:
     """
     known = knowledge(game, players)
     start = None if known is None else known.values(game.start())
-    if start is None:
+    weigh = None if start is None else weigher(game, players)
+    if weigh is None:
         return None
-    weigh = weigher(game, players)
 
     def adjust(rows: Array, actions: Array, owner: Array, scores: Array, limit: int) -> Adjusted:
         found = weigh(rows, actions)
@@ -95,10 +95,10 @@ def adjuster(game: AnyGame, players: tuple[str, str]) -> Adjust | None:
     return adjust
 
 
-def weigher(game: AnyGame, players: tuple[str, str]) -> Weigh:
-    """The quickest way there is of weighing choices."""
+def weigher(game: AnyGame, players: tuple[str, str]) -> Weigh | None:
+    """The quickest way there is of weighing choices; None where players know what no row says."""
     own = kernel_of(game).weigher(game, players)
-    if own is not None:
+    if own is not None or game.private:
         return own
     rules, values = by_rules(game, players), by_values(game, players)
     left_to_chance = False

@@ -21,7 +21,8 @@ from duels.arena.sprt import Verdict, sprt
 from duels.games import find
 
 FEW = 8  # pairs that do not tell how scores vary
-NOTHING = 1e-18  # a variance that is rounding
+NOTHING = 1e-15  # a variance that is rounding
+MOST = 2.0  # times what a guess takes for luck: more is an accident of few pairs
 
 
 class Saving(NamedTuple):
@@ -171,7 +172,7 @@ def _share(known: Sequence[tuple[float, float]]) -> float:
         return 1.0
     scores, lucks = Moments.of(s for s, _ in known), Moments.of(s - a for s, a in known)
     both = sum(s * (s - a) for s, a in known) / len(known) - scores.mean * lucks.mean
-    return both / lucks.variance if lucks.variance > NOTHING else 1.0
+    return min(MOST, max(0.0, both / lucks.variance)) if lucks.variance > NOTHING else 1.0
 
 
 def saved(raw: Sequence[float], without: Sequence[float]) -> Saving | None:
