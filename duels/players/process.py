@@ -27,7 +27,7 @@ from duels.core.errors import Misbehaved, OptionError, quote
 
 WARDEN = os.path.join(os.path.dirname(__file__), "warden.py")
 MARK = "DUELS_BOT"  # in the environment of a program and of all that it starts
-TOLD = 0.5  # seconds in which an end is told of after the output has ended
+TOLD = 2.0  # seconds in which an end is told of after the output has ended
 PATIENCE = 10.0  # seconds that the warden may take for killing
 SHOWN = 160  # characters of a program's last error
 

@@ -27,6 +27,7 @@ from duels.players.external import External, Limits, request
 from duels.players.hosting import Host
 from duels.players.uniform import Uniform
 from tests.players.zoo import command
+from tests.plugins.goofspiel import Goofspiel
 from tests.variants import VARIANTS, name
 
 ROOT = Path(__file__).parents[2]
@@ -341,7 +342,7 @@ def test_the_bots_of_the_page_play_every_game(
     (tmp_path / f"bot{suffix}").write_text(text)
     for place in (tmp_path, TEMPLATES):
         bot = External(f"{program} {place}/bot{suffix}", limits=PATIENT)
-        report = check(bot, GAMES, PATIENT)
+        report = check(bot, [*GAMES, Goofspiel], PATIENT)  # and a game that nobody here knows
         bot.close()
         assert report.fine, report.to_json()
 

@@ -112,7 +112,7 @@ def test_the_clock_of_a_match_is_the_limit(token: str) -> None:
 
 def test_starting_up_is_not_on_the_clock(token: str) -> None:
     bot = External(command("slow_to_start", token), "", SLOW)
-    match = Match(load("firewall-breach"), seed=5, time_limit=0.9)
+    match = Match(load("firewall-breach"), seed=5, time_limit=2.5)
     with suppress(Misbehaved):
         Host(match, {0: bot, 1: greedy()}).choose()
     assert [entry for entry in match.events if type(entry).__name__ == "Pick"]
@@ -149,13 +149,16 @@ def test_an_interrupted_choice_leaves_no_answer_for_the_next(token: str, tmp_pat
     def interrupt(*_: object) -> None:
         raise KeyboardInterrupt
 
+    def choose_interrupted() -> None:
+        signal.setitimer(signal.ITIMER_REAL, 0.3)
+        bot.choose(Match(load("number-clash"), seed=1).view(0))
+
     bot = External(command("late", str(tmp_path / "late"), token), "", SHORT._replace(seconds=1.0))
     bot.prepare()
     before = signal.signal(signal.SIGALRM, interrupt)
     try:
-        signal.setitimer(signal.ITIMER_REAL, 0.3)
         with pytest.raises(KeyboardInterrupt):
-            bot.choose(Match(load("number-clash"), seed=1).view(0))
+            choose_interrupted()
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, before)

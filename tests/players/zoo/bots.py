@@ -306,7 +306,7 @@ def main(name: str) -> None:
     if name == "crashes_at_once":
         sys.exit(3)
     if name == "slow_to_start":
-        time.sleep(1.0)
+        time.sleep(3.0)
     for line in sys.stdin:
         asked = json.loads(line)
         if asked["type"] == "hello":
