@@ -59,12 +59,15 @@ def compiled_record(cup: Tournament, place: Place, done: Done) -> Match:
     given, moves = identity(cup, place), game.moves()
     luck = Random(given["id"])
     match = Match(game, None, now=lambda: None, **given)
-    for choice, state in enumerate(again.states):
-        if choice:
-            for seat, action in zip(match.deciders, actions[choice - 1].tolist(), strict=True):
-                match.submit(seat, moves[action])
-        for outcome in between(game, match.state, state, luck):
-            match.enact(Outcome(outcome))
+    try:
+        for choice, state in enumerate(again.states):
+            if choice:
+                for seat, action in zip(match.deciders, actions[choice - 1].tolist(), strict=True):
+                    match.submit(seat, moves[action])
+            for outcome in between(game, match.state, state, luck):
+                match.enact(Outcome(outcome))
+    except ValueError:  # an action that is no option, or a choice that is nobody's
+        raise RecordError(CHANGED) from None
     told = match.result
     score = None if told is None else 0.5 if told.winner is None else float(told.winner == 0)
     if told is None or (score, told.by) != (result.score, result.by):

@@ -77,8 +77,8 @@ def error(numbers: list[float]) -> float:
 
 def test_law_is_tested_for_real() -> None:
     """Another player would be noticed."""
-    cup = cup_of("easy greedy", "number-clash", 400)
-    other = cup_of("hard greedy", "number-clash", 400)
+    cup = cup_of("easy greedy", "cipher-siege", 400)
+    other = cup_of("random greedy", "cipher-siege", 400)
     one, two = (
         [game.score for game in unpacked(done.portion, done.played) if game.seat == 0]
         for done in (play(it, Portion(0, 0, 0, 400, True)) for it in (cup, other))
