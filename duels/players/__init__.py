@@ -147,7 +147,11 @@ def needs_solution(*names: str) -> bool:
 
 
 def _class(name: str) -> type[Player]:
-    kind, name = named(name)
+    """The class of whoever a text names; of nobody in particular, if it names no player."""
+    try:
+        kind, name = named(name)
+    except UnknownName:
+        return Player
     if kind == CLASS:
         from duels.players.foreign import class_named
 

@@ -40,7 +40,7 @@ def command_of(text: str) -> list[str]:
 
 
 def class_named(name: str) -> type[Player]:
-    """The class that `module:Class` names; modules beside the user's feet are found as well."""
+    """The class that `module:Class` names; modules in the working folder are found as well."""
     module, _, attribute = name.partition(":")
     here = os.getcwd()
     if here not in sys.path:
