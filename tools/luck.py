@@ -1,7 +1,7 @@
 """What takes luck out of scores, made and measured.
 
-    python tools/luck.py learn               # the network that guesses values in Cipher Siege
-    python tools/luck.py measure [PAIRS]     # how many fewer games the adjusted score needs
+    python3 tools/luck.py learn              # the network that guesses values in Cipher Siege
+    python3 tools/luck.py measure [PAIRS]    # how many fewer games the adjusted score needs
 
 `learn` needs the extra `rl`; it lets all built-in players play each other, after some random
 choices, and fits who won to what both hands, the CIs, the deck and the players were.
@@ -12,9 +12,12 @@ from __future__ import annotations
 import sys
 import time
 from itertools import product
+from pathlib import Path
 from typing import Any
 
 import numpy as np
+
+sys.path.insert(0, str(Path(__file__).parent.parent))
 
 from duels.arena.batch_luck import adjusted
 from duels.arena.report import scored
