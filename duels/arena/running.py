@@ -7,7 +7,9 @@ what is kept; a portion that is played twice, because a worker was lost, is coun
 
 from __future__ import annotations
 
+import signal
 import socket
+import threading
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, contextmanager
 from importlib import import_module
@@ -112,7 +114,7 @@ def workers(
             end_programs()
         return
     with backend(jobs, cluster) as joblib:
-        tasks = (joblib.delayed(play)(cup, portion) for portion in wanted)
+        tasks = (joblib.delayed(serve)(cup, portion) for portion in wanted)
         if cluster is None or cluster.startswith(DASK):
             yield from joblib.Parallel(return_as="generator_unordered", batch_size=1)(tasks)
             return
@@ -120,15 +122,20 @@ def workers(
             yield from joblib.Parallel(batch_size=1)(helping)
 
 
+def serve(cup: Tournament, portion: Portion) -> Done:
+    """`play` in a worker, which Ctrl-C is not for: it ends when the command does."""
+    if threading.current_thread() is threading.main_thread():
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+    return play(cup, portion)
+
+
 @contextmanager
 def backend(jobs: int, cluster: str | None) -> Iterator[Any]:
     """joblib, set up to run here or on a cluster; what goes wrong there is said in a line."""
-    try:
-        joblib = import_module("joblib")
-    except ImportError:
-        raise MissingExtra(
-            "more than one job needs joblib: pip install 'duels[arena]', or --jobs 1"
-        ) from None
+    if cluster is None:
+        joblib = _needed("joblib", "more than one job needs", "arena", ", or --jobs 1")
+    else:
+        joblib = _clustered("joblib")
     with ExitStack() as stack:
         if cluster is None:
             stack.enter_context(joblib.parallel_config("loky", n_jobs=jobs))
@@ -136,13 +143,9 @@ def backend(jobs: int, cluster: str | None) -> Iterator[Any]:
             client = _dask(cluster)
             stack.callback(client.close)
             stack.enter_context(joblib.parallel_config("dask", n_jobs=-1, client=client))
-        elif cluster.startswith(RAY):
+        else:
             stack.callback(_ray(cluster).shutdown)
             stack.enter_context(joblib.parallel_config("ray", n_jobs=-1))
-        else:
-            raise OptionError(
-                f"--cluster takes dask://HOST:PORT or ray://HOST:PORT; got {quote(cluster)}"
-            )
         try:
             yield joblib
         except (DuelsError, KeyboardInterrupt, GeneratorExit):
@@ -153,7 +156,7 @@ def backend(jobs: int, cluster: str | None) -> Iterator[Any]:
 
 def _dask(cluster: str) -> Any:
     """A client of a Dask cluster."""
-    distributed, address = _clustered("distributed"), _address(cluster, DASK)
+    distributed, address = _clustered("distributed"), _answering(cluster)
     try:
         return distributed.Client(f"tcp://{address}", timeout=PATIENCE, set_as_default=False)
     except (OSError, ValueError) as error:
@@ -162,7 +165,7 @@ def _dask(cluster: str) -> Any:
 
 def _ray(cluster: str) -> Any:
     """Ray, connected to a cluster of which this machine is a node."""
-    ray, address = _clustered("ray"), _address(cluster, RAY)
+    ray, address = _clustered("ray"), _answering(cluster)
     import_module("ray.util.joblib").register_ray()
     try:
         ray.init(address=address, log_to_driver=False, logging_level="error")
@@ -172,18 +175,34 @@ def _ray(cluster: str) -> Any:
 
 
 def _clustered(module: str) -> Any:
+    return _needed(module, "a cluster needs", "cluster")
+
+
+def _needed(module: str, why: str, extra: str, instead: str = "") -> Any:
     try:
         return import_module(module)
     except ImportError:
-        raise MissingExtra(f"a cluster needs {module}: pip install 'duels[cluster]'") from None
+        raise MissingExtra(f"{why} {module}: pip install 'duels[{extra}]'{instead}") from None
 
 
-def _address(cluster: str, kind: str) -> str:
+def address_of(cluster: str) -> str:
+    """The HOST:PORT of what `--cluster` names; anything else is refused.
+
+    >>> address_of("dask://127.0.0.1:8786")
+    '127.0.0.1:8786'
+    """
+    for kind in (DASK, RAY):
+        address = cluster.removeprefix(kind)
+        host, _, port = address.rpartition(":")
+        if address != cluster and host and port.isascii() and port.isdigit() and int(port) < 65536:
+            return address
+    raise OptionError(f"--cluster takes {DASK}HOST:PORT or {RAY}HOST:PORT; got {quote(cluster)}")
+
+
+def _answering(cluster: str) -> str:
     """HOST:PORT, where something answers: clients of clusters wait long where nothing does."""
-    address = cluster.removeprefix(kind)
+    address = address_of(cluster)
     host, _, port = address.rpartition(":")
-    if not host or not (port.isascii() and port.isdigit() and int(port) < 65536):
-        raise OptionError(f"--cluster takes {kind}HOST:PORT; got {quote(cluster)}")
     try:
         socket.create_connection((host.strip("[]"), int(port)), PATIENCE).close()
     except OSError as error:

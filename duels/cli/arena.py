@@ -11,7 +11,7 @@ from duels.arena.keeping import Archive
 from duels.arena.page import page
 from duels.arena.played import Setting, Tournament
 from duels.arena.report import csv, text, to_json
-from duels.arena.running import run
+from duels.arena.running import address_of, run
 from duels.arena.schedule import checked, describe, setting_of
 from duels.arena.sprt import bounds
 from duels.arena.summary import Summary, summary
@@ -38,6 +38,8 @@ def arena(terminal: Terminal, given: Namespace) -> int:
             compiled=True,
         )
     )
+    if given.cluster is not None:
+        address_of(given.cluster)  # or it says what is wrong, before a folder is made
     folder = named(given.out) if given.out else usual_folder(cup)
     bar = ProgressBar("Arena")
     with Archive.begin(folder, cup) as archive:

@@ -149,6 +149,11 @@ class Keyboard:
                 raise
             except Continued as continued:
                 half_typed = str(continued)
+            except SystemError as error:
+                # The alarm rang while readline was telling Python of Ctrl-C.
+                if isinstance(error.__cause__, KeyboardInterrupt):
+                    raise KeyboardInterrupt from None
+                raise
             finally:
                 self._half_typed = _nothing
                 readline.set_startup_hook()

@@ -5,8 +5,8 @@
 >>> found = check(player("greedy", ""), [find("number-clash")], Limits())
 >>> [(game.slug, game.failure) for game in found.games], found.repeatable
 ([('number-clash', None)], True)
->>> [game.differing() for game in variants(find("digit-duel"))]
-[{}, {'life': '9/10'}, {'digits': '8'}, {'hidden': 'yes'}, {'first': '2'}]
+>>> [game.differing() for game in variants(find("digit-duel"))]  # the last: Player 2 starts
+[{}, {'life': '9/10'}, {'digits': '8'}, {'hidden': 'yes'}, {}]
 """
 
 from __future__ import annotations

@@ -73,7 +73,8 @@ def test_a_decision_is_a_function_of_the_scores_up_to_it() -> None:
 
 def test_pairs_that_all_end_alike_decide_it_too() -> None:
     assert sprt([0.5] * 5000, 0, 20).state == H0
-    assert sprt([1.0] * 50, 0, 20).state == H1
+    assert sprt([1.0] * 53, 0, 20).state == H1  # 53 times the log of 0.5288 / 0.5
+    assert sprt([1.0] * 52, 0, 20).state == CONTINUE
     assert sprt([0.0] * 50, 0, 20).state == H0
     assert sprt([], 0, 20) == (CONTINUE, 0.0, -log(19), log(19), 0)
 
