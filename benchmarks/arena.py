@@ -132,7 +132,7 @@ def main() -> None:
     games(list(BUILT_IN)[:1] if fast else BUILT_IN, turns, seconds)
     peer(turns, seconds)
     if importlib.util.find_spec("joblib") is not None:
-        jobs(5 if fast else 40)
+        jobs(5 if fast else 80)
 
 
 if __name__ == "__main__":
