@@ -45,7 +45,10 @@ def game_of(slug: str, **options: str) -> Any:
 
 
 def play_out(players: list[Person], act: Act, most: int = 1000) -> None:
-    """Both choose at random until the match is over, or until so many choices are made."""
+    """Both choose at random until the match is over, or until so many choices are made.
+
+    Then both pages show the same moment, in which it is over or somebody can choose.
+    """
     chance = random.Random(1)
     while most > 0 and not all(player.over for player in players):
         for player in players:
@@ -53,6 +56,15 @@ def play_out(players: list[Person], act: Act, most: int = 1000) -> None:
                 act(player, chance.choice(options))
                 most -= 1
         players[0].page.wait_for_timeout(10)
+    while not _settled(players):
+        players[0].page.wait_for_timeout(10)
+
+
+def _settled(players: list[Person]) -> bool:
+    views = [player.view for player in players]
+    if any(view is None for view in views) or len({view["moment"] for view in views if view}) > 1:
+        return False
+    return all(player.over for player in players) or any(player.options for player in players)
 
 
 @pytest.mark.parametrize(
