@@ -282,6 +282,9 @@ def _parser(first: str) -> argparse.ArgumentParser:
     solve.add_argument(
         "--minutes", type=seconds, metavar="N", help="how long, for a game that is learned"
     )
+    solve.add_argument(
+        "--jobs", type=count, metavar="N", help="cores, for a game that is learned; usually 1"
+    )
     solve.add_argument("--out", metavar="FILE", help="write the table there")
 
     command("verify", "check every roll, deal and draw of a record", file=REQUIRED)

@@ -37,7 +37,11 @@ def ready(game: AnyGame) -> bool:
 
 
 def rebuild(
-    game: AnyGame, progress: Progress, path: str | None = None, minutes: float | None = None
+    game: AnyGame,
+    progress: Progress,
+    path: str | None = None,
+    minutes: float | None = None,
+    jobs: int | None = None,
 ) -> dict[str, Any]:
     """Solve anew, write the table if the game has one, and say what came out."""
-    return method(game).rebuild(game, progress, path, minutes)
+    return method(game).rebuild(game, progress, path, minutes, jobs)

@@ -103,12 +103,17 @@ class CipherSiegeSolution(Solution):
 
     @classmethod
     def rebuild(
-        cls, game: AnyGame, progress: Progress, path: str | None, minutes: float | None
+        cls,
+        game: AnyGame,
+        progress: Progress,
+        path: str | None = None,
+        minutes: float | None = None,
+        jobs: int | None = None,
     ) -> dict[str, Any]:
         from duels.solve.siege.rebuild import rebuild
 
         assert isinstance(game, CipherSiege)
-        return rebuild(game, progress, path, minutes)
+        return rebuild(game, progress, path, minutes, jobs=jobs or 1)
 
     def start_value(self) -> Value:
         """The first player's winning chances when the strategy plays itself."""

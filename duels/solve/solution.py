@@ -89,10 +89,15 @@ class Solution:
 
     @classmethod
     def rebuild(
-        cls, game: AnyGame, progress: Progress, path: str | None, minutes: float | None
+        cls,
+        game: AnyGame,
+        progress: Progress,
+        path: str | None = None,
+        minutes: float | None = None,
+        jobs: int | None = None,
     ) -> dict[str, Any]:
         """Solve anew and say what came out; a solution that needs no table writes none."""
-        if path is not None or minutes is not None:
+        if (path, minutes, jobs) != (None, None, None):
             raise Unsolved(f"{game.slug} is solved on the spot; there is no table to write")
         return {"value": cls(game, progress).start_value()}
 

@@ -61,10 +61,17 @@ class TableSolution(Solution):
 
     @classmethod
     def rebuild(
-        cls, game: AnyGame, progress: Progress, path: str | None, minutes: float | None
+        cls,
+        game: AnyGame,
+        progress: Progress,
+        path: str | None = None,
+        minutes: float | None = None,
+        jobs: int | None = None,
     ) -> dict[str, Any]:
-        if minutes is not None:
-            raise Unsolved(f"{game.slug} is solved to the end, however long that takes")
+        if minutes is not None or jobs is not None:
+            raise Unsolved(
+                f"{game.slug} is solved to the end, on one core: no --minutes, no --jobs"
+            )
         solution = cls.unopened(game)
         written, solved = solution.make(progress, path)
         return {"table": written, "bytes": len(solved.payload), **solved.facts()}

@@ -231,14 +231,18 @@ def is_coarse(key: Any, tb: Tables) -> Any:
 
 
 @compiled
+def hand_at(key: int, tb: Tables) -> Any:
+    """The mover's hand, from the key of a state."""
+    low = np.uint64(8 * tb.const[CI_BASE] * tb.const[CI_BASE])
+    return key // np.uint64(tb.const[TAGS]) // low % np.uint64(tb.const[CODES])
+
+
+@compiled
 def moves_at(key: int, tb: Tables) -> Any:
     """Number of moves at a stored state, from the hands inside its key."""
-    rest = key // np.uint64(tb.const[TAGS])
-    low = np.uint64(8 * tb.const[CI_BASE] * tb.const[CI_BASE])
-    hand = rest // low % np.uint64(tb.const[CODES])
-    if rest % np.uint64(8) > 0:
-        return tb.total_actions[hand]
-    return tb.plain_actions[hand]
+    if key // np.uint64(tb.const[TAGS]) % np.uint64(8) > 0:
+        return tb.total_actions[hand_at(key, tb)]
+    return tb.plain_actions[hand_at(key, tb)]
 
 
 @compiled
@@ -287,3 +291,16 @@ def insert_all(keys: Array, where: Array, st: Store) -> None:
         st.keys[slot] = keys[i]
         st.where[slot] = where[i]
     st.used[0] = keys.shape[0]
+
+
+@compiled
+def add_all(other: Store, tb: Tables, st: Store) -> None:
+    """Add what another store has learned, state by state."""
+    for slot in range(other.keys.shape[0]):
+        key, begin = other.keys[slot], other.where[slot]
+        if key == 0:
+            continue
+        cells = tb.total_actions[hand_at(key, tb)] + 1  # the last one counts visits
+        at = find_or_add(key, cells, st)
+        if at >= 0:
+            st.pool[:, at : at + cells] += other.pool[:, begin : begin + cells]

@@ -30,8 +30,6 @@ from duels.solve.siege.codes import (
     Store,
     Tables,
     find_or_add,
-    is_coarse,
-    moves_at,
     slot_of,
     uniform,
 )
@@ -163,14 +161,3 @@ def train(
         iterate(0, w, tb, st, met, scratch, states, rng)
         iterate(1, w, tb, st, met, scratch, states, rng)
         count[0] += 1
-
-
-@compiled
-def total_regret(tb: Tables, st: Store) -> Any:
-    """The largest positive regret of each fine state, summed over all of them."""
-    total = 0.0
-    for slot in range(st.keys.shape[0]):
-        if st.keys[slot] != 0 and not is_coarse(st.keys[slot], tb):
-            where = st.where[slot]
-            total += max(0.0, st.pool[0, where : where + moves_at(st.keys[slot], tb)].max())
-    return total

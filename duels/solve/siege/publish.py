@@ -7,12 +7,10 @@ from collections.abc import Iterable
 from duels.games.cipher_siege import CipherSiege
 from duels.solve.compiled import Array, compiled, np
 from duels.solve.siege.codes import (
-    CI_BASE,
-    CODES,
-    TAGS,
     Store,
     Tables,
     build_tables,
+    hand_at,
     insert_all,
     is_coarse,
     moves_at,
@@ -34,10 +32,8 @@ RESOLUTION = 255
 @compiled
 def weights_of(keys: Array, where: Array, tb: Tables, st: Store, out: Array) -> None:
     """How much each state was played; 0 if it is not worth keeping."""
-    low = np.uint64(8 * tb.const[CI_BASE] * tb.const[CI_BASE])
     for i in range(keys.shape[0]):
-        hand = keys[i] // np.uint64(tb.const[TAGS]) // low % np.uint64(tb.const[CODES])
-        visits = st.pool[0, where[i] + tb.total_actions[hand]]
+        visits = st.pool[0, where[i] + tb.total_actions[hand_at(keys[i], tb)]]
         out[i] = 0.0
         if visits >= (COARSE_VISITS if is_coarse(keys[i], tb) else FINE_VISITS):
             out[i] = st.pool[1, where[i] : where[i] + moves_at(keys[i], tb)].sum()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import time
+from collections.abc import Sequence
 from typing import Any
 
 from duels.games.cipher_siege import CipherSiege
@@ -34,12 +35,12 @@ LEAST_SECONDS = 5.0
 class Teller:
     """What the progress bar says: how far the training is, and what a learned response gains.
 
-    Two responders go on learning beside the training, against the average strategy as it stands.
-    They change nothing in it.
+    Two responders go on learning beside the training, against the average strategy of the first run
+    as it stands. They change nothing in it.
     """
 
-    def __init__(self, run: Trainer, progress: Progress) -> None:
-        self._run, self._progress = run, progress
+    def __init__(self, runs: Sequence[Trainer], progress: Progress) -> None:
+        self._runs, self._progress = runs, progress
         self._gain, self._due = "", time.monotonic() + MEASURE_EVERY
         self._responders: list[Responder] = []
 
@@ -47,19 +48,18 @@ class Teller:
         if time.monotonic() >= self._due:
             self._gain = f", exploitable by at least {self._exploit():.4f}"
             self._due = time.monotonic() + MEASURE_EVERY
-        self._progress(
-            TRAINING * min(1.0, part), f"{self._run.iterations:,} iterations{self._gain}"
-        )
+        iterations = sum(run.iterations for run in self._runs)
+        self._progress(TRAINING * min(1.0, part), f"{iterations:,} iterations{self._gain}")
 
     def _exploit(self) -> float:
         """What the responders score together, less the half-widths of both, over a whole game."""
+        run = self._runs[0]
         if not self._responders:
-            run = self._run
             self._responders = [Responder(seat, run.tables, run.store) for seat in (0, 1)]
         low = -1.0
         for responder in self._responders:
             responder.learn(LEARN)
-            found = responder.score(LEARN, self._run.iterations)
+            found = responder.score(LEARN, run.iterations)
             low += found.mean - found.half
         return max(0.0, low)
 
@@ -72,21 +72,29 @@ def rebuild(
     iterations: int | None = None,
     seed: int = 1,
     measure: float | None = None,
+    jobs: int = 1,
 ) -> dict[str, Any]:
     """Train for so many minutes more, or up to an iteration count; measure; write the table.
 
     `measure`: seconds for the bounds of each seat; 0: they are not measured, and not claimed.
-    The training run is kept beside the table. The same seed and number of iterations give the same
-    table, byte for byte, however often the run was left and resumed.
+    `jobs`: runs at the same time, with seeds from `seed` on, whose sum is the strategy; each makes
+    so many iterations. The runs are kept beside the table. The same seed, jobs and number of
+    iterations give the same table, byte for byte, however often the runs were left and resumed.
     """
     check_size(game)
     need_numba()
     game = in_turn_order(game)
     path = tables.cached_path(game) if path is None else os.path.abspath(path)
-    kept = f"{path}.training"
+    kept = [f"{path}.training" + (f"-{job + 1}" if job else "") for job in range(jobs)]
     progress(0.0, "starting")
-    run = Trainer.load(game, seed, kept) if os.path.exists(kept) else Trainer(game, seed)
-    train_until(run, kept, Teller(run, progress), minutes or MINUTES, iterations)
+    runs = [
+        Trainer.load(game, seed + job, file) if os.path.exists(file) else Trainer(game, seed + job)
+        for job, file in enumerate(kept)
+    ]
+    train_until(runs, kept, Teller(runs, progress), minutes or MINUTES, iterations)
+    run = runs[0]
+    while len(runs) > 1:
+        run.add(runs.pop(1))
     trained = f"{run.iterations:,} iterations"
 
     states = collect(run)
@@ -118,7 +126,7 @@ def rebuild(
         "first player": round(first_player(*strategy), 4),
         "iterations": run.iterations,
         "seed": seed,
-        "average regret": round(run.regret(), 4),
+        "runs": jobs,
         **bounds,
     }
     written = tables.store(game, payload, KIND, path, facts)
@@ -126,4 +134,4 @@ def rebuild(
         "exploitable by {} to {}".format(*list(bounds.values())[:2]) if bounds else "not measured"
     )
     progress(1.0, f"{trained}, {told}")
-    return {"table": written, "bytes": len(payload), "training": kept, **facts}
+    return {"table": written, "bytes": len(payload), "training": ", ".join(kept), **facts}

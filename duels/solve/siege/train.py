@@ -1,19 +1,23 @@
 """A training run: its tables, its store, where it stands, and its checkpoint.
 
 The same seed and number of iterations give the same bytes, whether or not the run was interrupted.
+Several runs with seeds of their own use several cores; the sum of what they learned is less
+exploitable than any of them, since a best response to a mix of strategies gains no more than the
+mean of what it gains against each, and what is noise in one run is none in another.
 """
 
 from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from zipfile import BadZipFile
 
 from duels.games.cipher_siege import CipherSiege
 from duels.solve.compiled import Array, need_numba, np
-from duels.solve.siege.codes import CODES, Store, build_tables, insert_all, new_store
-from duels.solve.siege.mccfr import total_regret, train
+from duels.solve.siege.codes import CODES, Store, add_all, build_tables, insert_all, new_store
+from duels.solve.siege.mccfr import train
 from duels.solve.siege.moves import new_scratch, new_states
 from duels.solve.solution import Unsolved
 from duels.solve.tables import settings
@@ -56,18 +60,10 @@ class Trainer:
             self._scratch, self._states, self._rng,
         )  # fmt: skip
 
-    def regret(self) -> float:
-        """What both players together could have gained per game, on average over the training.
-
-        It is the largest positive regret of each state, summed, by the weight of all iterations.
-        CFR's theorem bounds the exploitability by such a sum if a state counts by what the others
-        do to reach it; here the learner's own way there counts too, so this is an estimate and no
-        bound. Small variants, where the truth is known, compare the two: tools/siege.py small.
-        """
-        if not self.iterations:
-            return 1.0
-        weight = self.iterations * (self.iterations + 1) / 2 * 1e-6
-        return float(total_regret(self.tables, self.store)) / weight
+    def add(self, other: Trainer) -> None:
+        """Add all that another run of the same rules has learned; this one cannot go on then."""
+        add_all(other.store, self.tables, self.store)
+        self._count += other._count
 
     def save(self, path: str) -> None:
         """Write a checkpoint, whole or not at all."""
@@ -121,34 +117,44 @@ class Trainer:
 
 
 def train_until(
-    run: Trainer,
-    path: str,
+    runs: Sequence[Trainer],
+    paths: Sequence[str],
     tell: Callable[[float], None],
     minutes: float,
     iterations: int | None = None,
 ) -> None:
-    """Train for a time, or up to an iteration count if that is given; save now and then.
+    """Train for a time, or each run up to an iteration count if that is given; save now and then.
 
-    `tell` is called with the part done about twice a second.
+    Each run has a thread of its own (kernels let go of the interpreter). `tell` is called with the
+    part done about twice a second.
     """
     began = saved = time.monotonic()
-    first, chunk = run.iterations, 500
-    try:
-        while True:
-            now = time.monotonic()
-            if iterations is None:
-                part = (now - began) / (60 * minutes)
-            else:
-                part = (run.iterations - first) / max(1, iterations - first)
-                chunk = min(chunk, iterations - run.iterations)
-            if part >= 1 or chunk <= 0:
-                break
-            tell(part)
-            run.run(chunk)
-            spent = time.monotonic() - now
-            chunk = max(1, int(chunk * min(4.0, LOOK / max(spent, 1e-6))))
-            if time.monotonic() - saved > SAVE:
-                run.save(path)
-                saved = time.monotonic()
-    finally:  # an interruption too
+    first, chunk = sum(run.iterations for run in runs), 500
+    whole = None if iterations is None else max(1, iterations * len(runs) - first)
+    with ThreadPoolExecutor(len(runs)) as pool:
+        try:
+            while True:
+                now = time.monotonic()
+                if whole is None or iterations is None:
+                    part = (now - began) / (60 * minutes)
+                    steps = [chunk for _ in runs]
+                else:
+                    part = (sum(run.iterations for run in runs) - first) / whole
+                    steps = [max(0, min(chunk, iterations - run.iterations)) for run in runs]
+                if part >= 1 or not any(steps):
+                    break
+                tell(part)
+                list(pool.map(Trainer.run, runs, steps))
+                spent = time.monotonic() - now
+                chunk = max(1, int(chunk * min(4.0, LOOK / max(spent, 1e-6))))
+                if time.monotonic() - saved > SAVE:
+                    save_all(runs, paths)
+                    saved = time.monotonic()
+        finally:  # an interruption too
+            pool.shutdown()
+            save_all(runs, paths)
+
+
+def save_all(runs: Sequence[Trainer], paths: Sequence[str]) -> None:
+    for run, path in zip(runs, paths, strict=True):
         run.save(path)
