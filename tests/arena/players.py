@@ -20,7 +20,7 @@ class Slow(Last):
     """Gives a test time to interrupt a tournament."""
 
     def choose(self, view: View) -> Move:
-        time.sleep(0.01)
+        time.sleep(0.005)
         return super().choose(view)
 
 

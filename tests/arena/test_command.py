@@ -91,10 +91,20 @@ def wait_for_some(out: Path, process: subprocess.Popen[str]) -> None:
     raise AssertionError(f"ended too early: {process.communicate()}")
 
 
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The slow tournament, played without a break."""
+    out = tmp_path_factory.mktemp("arena") / "whole"
+    assert duels(*SLOW, "--out", str(out)).returncode == 0
+    return out
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("jobs", ["1", "2"])
 @pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGINT])
-def test_an_interrupted_run_goes_on(tmp_path: Path, how: signal.Signals, jobs: str) -> None:
+def test_an_interrupted_run_goes_on(
+    tmp_path: Path, whole: Path, how: signal.Signals, jobs: str
+) -> None:
     if jobs != "1":
         pytest.importorskip("joblib", reason="needs the extra duels[arena]")
     out = tmp_path / "cup"
@@ -114,8 +124,6 @@ def test_an_interrupted_run_goes_on(tmp_path: Path, how: signal.Signals, jobs: s
     assert 2 <= len(before) < 5
     assert duels(*words).returncode == 0
     assert all(portion in contents(out) for portion in before)
-    whole = tmp_path / "whole"
-    assert duels(*SLOW, "--out", str(whole)).returncode == 0
     assert contents(out) == contents(whole)
     assert (out / "results.json").read_bytes() == (whole / "results.json").read_bytes()
 
