@@ -35,6 +35,19 @@ class Counts(Player):
         return view.options[self.asked % len(view.options)]
 
 
+class Dies(Slow):
+    """Takes its process with it when there is an order: a file, or a folder for every time."""
+
+    def choose(self, view: View) -> Move:
+        order = os.environ.get("DUELS_TEST_DIES", "")
+        try:
+            if not os.path.isdir(order):
+                os.unlink(order)
+        except FileNotFoundError:
+            return super().choose(view)
+        os._exit(1)
+
+
 class Crashes(Player):
     def choose(self, view: View) -> Move:
         raise ValueError("no\x1b idea")

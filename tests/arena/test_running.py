@@ -30,6 +30,39 @@ def test_the_same_at_any_number_of_jobs(tmp_path: Path) -> None:
     assert contents(tmp_path / "1") == contents(tmp_path / "2")  # every byte of every record
 
 
+@JOBLIB
+@pytest.mark.slow
+def test_what_a_lost_worker_played_is_played_by_another(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    loky = pytest.importorskip("joblib.externals.loky")
+    cup = tournament("greedy Dies", "number-wars", pairs=40)
+    played(tmp_path / "whole", cup)
+    order = tmp_path / "die"
+    monkeypatch.setenv("DUELS_TEST_DIES", str(order))
+    loky.get_reusable_executor().shutdown()  # workers of earlier tests do not know of it
+    told: list[float] = []
+
+    def tell(part: float, what: str) -> None:
+        told.append(part)
+        if len(told) == 2:  # something is kept: a run that gets nowhere gives up
+            order.touch()
+
+    played(tmp_path / "lost", cup, jobs=2, progress=tell)
+    assert not order.exists(), "nobody died"
+    assert contents(tmp_path / "lost") == contents(tmp_path / "whole")
+
+
+@JOBLIB
+@pytest.mark.slow
+def test_a_run_that_gets_nowhere_gives_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    loky = pytest.importorskip("joblib.externals.loky")
+    monkeypatch.setenv("DUELS_TEST_DIES", str(tmp_path))
+    loky.get_reusable_executor().shutdown()
+    with pytest.raises(DuelsError, match="a worker failed; what was played is kept"):
+        played(tmp_path / "lost", tournament("greedy Dies", "number-wars"), jobs=2)
+
+
 def test_games_of_a_pair_share_chance_and_swap_seats(tmp_path: Path) -> None:
     cup = tournament("random greedy", "firewall-breach")
     played(tmp_path, cup)

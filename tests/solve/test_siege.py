@@ -327,6 +327,17 @@ def test_the_command_trains_goes_on_and_measures(tmp_path: Path) -> None:
     # It ends by measuring: what a best response gains lies between the two.
     assert 0 <= table.facts[EXPLOITABLE] <= table.facts[CERTIFIED] < 0.1
     assert all(low <= high for low, high in table.facts["best response"])
+    # Bounds that were measured apart are written into a table that is otherwise the same.
+    said = tmp_path / "bounds"
+    lines = [(1, 0.8, 0.9), (1, 0.81, 0.85), (2, 0.2, 0.21)]
+    said.write_text("".join(f'{{"seat": {s}, "lower": {a}, "upper": {b}}}\n' for s, a, b in lines))
+    tool = [sys.executable, "tools/siege_table.py", "certify", str(out), str(said)]
+    subprocess.run(tool, cwd=ROOT, check=True, capture_output=True)
+    apart = tables.load(str(out), siege(**SMALL), KIND)
+    assert bytes(apart.payload) == bytes(table.payload)
+    assert apart.facts["best response"] == [[0.81, 0.85], [0.2, 0.21]]
+    assert (apart.facts[EXPLOITABLE], apart.facts[CERTIFIED]) == (0.01, 0.06)
+    assert apart.facts["iterations"] == table.facts["iterations"]
 
 
 # What cannot be had is said in a line
