@@ -3,9 +3,13 @@
 One iteration plays one game for each player as the learner. The opponent follows its current
 strategy; the learner's moves are sampled from a slowly changing exploring mix, and at each of its
 choices every move is valued by one play-out of the current strategies. (Plain external sampling
-walks every branch: with 20 moves a choice that is thousands of times dearer per game here.) Linear
-weights: iteration t counts t. Regrets are floored so that a move can come back, and moves far below
-zero are skipped on most iterations. A player who can win at once does so: nothing scores above 1.
+walks every branch: with 20 moves a choice that is thousands of times dearer per game here.) A
+player who can win at once does so: nothing scores above 1.
+
+Linear weights: iteration t counts t, so that early mistakes fade. Moves far below zero are skipped
+on most iterations. Regrets have no floor, as those of CFR+ have: values are sampled here, and from
+a floor the noise lifts a move that is a little worse above zero again and again, however long the
+training is.
 
 Whether a draw wins is never left to the dice: its chance is counted, and the game goes on with the
 draws that do not win, weighing that much less. Most of the noise of a play-out is gone with that,
@@ -52,21 +56,18 @@ from duels.solve.siege.moves import (
 )
 
 # Regrets are in units of what a visit without a slip weighs.
-PRUNE_BELOW, PRUNE_CHANCE, FLOOR = -5.0, 0.95, -8.0
+PRUNE_BELOW, PRUNE_CHANCE = -15.0, 0.95
 EXPLORE = 0.3  # the learner's share of random moves
 SLIPS, SLIP_WEIGHT = 0.2, 0.02  # games in which the opponent slips; the weight of what follows
 MEET = 3  # times a fine state is met before it is kept
 
 
 @compiled
-def learn(
-    where: int, actions: int, w: float, floor: float, value: float, q: Array, st: Store
-) -> None:
+def learn(where: int, actions: int, w: float, value: float, q: Array, st: Store) -> None:
     """Add the regrets of the moves that were valued (`q` is not below zero)."""
     for a in range(actions):
         if q[a] >= 0.0:
-            r = st.pool[0, where + a] + np.float32(w * (q[a] - value))
-            st.pool[0, where + a] = max(np.float32(floor), r)
+            st.pool[0, where + a] += np.float32(w * (q[a] - value))
 
 
 @compiled
@@ -122,10 +123,10 @@ def iterate(
             play(s2, a, tb, rng)
             q[a] = play_out(s2, me, 0, tb, st, tmp, rng)
             value += sigma[a] * q[a]
-        learn(coarse, actions, weight, FLOOR * unit, value, q, st)
+        learn(coarse, actions, weight, value, q, st)
         st.pool[0, coarse + last] += np.float32(1.0)
         if fine >= 0 and fine != coarse:
-            learn(fine, actions, weight, FLOOR * unit, value, q, st)
+            learn(fine, actions, weight, value, q, st)
             st.pool[0, fine + last] += np.float32(1.0)
         if uniform(rng) < EXPLORE:
             a = slip(s, tb, rng)
