@@ -105,7 +105,8 @@ def test_a_pager_that_is_left_early_is_no_error(tmp_path: Path) -> None:
 
 
 def test_a_pager_takes_an_interrupt_for_itself(tmp_path: Path) -> None:
-    script = "trap 'echo [caught]; exit 0' INT; echo [here]; sleep 60"
+    # Short sleeps: a shell minds its trap only when the command that it waits for has ended.
+    script = "trap 'echo [caught]; exit 0' INT; echo [here]; while :; do sleep 0.1; done"
     screen = Screen(tmp_path, "rules cipher-siege", PAGER=f'sh -c "{script}"')
     screen.wait(r"\[here\]")
     screen.child.sendintr()
