@@ -216,7 +216,18 @@ def test_training_agrees_with_the_exact_solution(number: int) -> None:
     assert exact.value(mine, 0, False) == pytest.approx(value, abs=1e-4)
     for seat in (0, 1):
         gain = exact.value(mine, seat, True) - exact.value(mine, seat, False)
-        assert 0 <= gain < 5e-5, "with a floor under the regrets it stays above 1e-4"
+        assert 0 <= gain < 5e-5
+
+
+@needs_numba
+def test_longer_training_goes_on_closing_in() -> None:
+    """With a floor under the regrets it was exploitable by 0.0003 here, and by half of that after
+    five times as long: noise kept moves alive that are a little worse."""
+    game = siege(values=3, copies=2, integrity=8, hand=2, limit=3)
+    exact, run = Exact(game, 5), Trainer(game, 3, 5)
+    run.run(200_000)
+    mine = exact.import_strategy(run.tables, run.store)
+    assert 0 <= sum(exact.value(mine, seat, True) for seat in (0, 1)) - 1 < 1e-4
 
 
 @needs_numba
