@@ -7,9 +7,8 @@ walks every branch: with 20 moves a choice that is thousands of times dearer per
 player who can win at once does so: nothing scores above 1.
 
 Linear weights: iteration t counts t, so that early mistakes fade. Moves far below zero are skipped
-on most iterations. Regrets have no floor, as those of CFR+ have: values are sampled here, and from
-a floor the noise lifts a move that is a little worse above zero again and again, however long the
-training is.
+on most iterations. Unlike in CFR+, regrets have no floor: values are sampled here, and from a floor
+the noise lifts a move that is a little worse above zero again and again, however long it trains.
 
 Whether a draw wins is never left to the dice: its chance is counted, and the game goes on with the
 draws that do not win, weighing that much less. Most of the noise of a play-out is gone with that,

@@ -1,9 +1,9 @@
 """A training run: its tables, its store, where it stands, and its checkpoint.
 
 The same seed and number of iterations give the same bytes, whether or not the run was interrupted.
-Several runs with seeds of their own use several cores; the sum of what they learned is less
-exploitable than any of them, since a best response to a mix of strategies gains no more than the
-mean of what it gains against each, and what is noise in one run is none in another.
+Several runs with seeds of their own use several cores, and what they learned is added: a best
+response to a mix of strategies gains no more than the mean of what it gains against each, and as a
+rule less, since what is noise in one run is none in another.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from duels.solve.tables import settings
 
 FINE_PLIES = 8  # turns with the fine information state
 MET = 1 << 24  # counters of fine states that are not yet kept
-FORMAT = "cipher-siege training 2"
+FORMAT = "cipher-siege training 3"  # what is learned otherwise is no part of the same run
 LARGE = 1000  # codes from which a variant needs the large store
 LOOK = 0.5  # seconds between two looks at the clock; the result does not depend on it
 SAVE = 120.0  # seconds between two checkpoints
@@ -98,7 +98,7 @@ class Trainer:
         about = saved["about"].tolist() if "about" in saved else []
         if about != run._about():
             raise Unsolved(
-                f"{path} is the training of other rules or another seed; move it away, "
+                f"{path} is the training of other rules or another seed or version; move it away, "
                 "or write the table to another file"
             )
         cells = saved["pool"].shape[1]
