@@ -56,7 +56,9 @@ def main(arguments: list[str] | None = None) -> int:
     except DuelsError as error:
         terminal.note(f"duels: {error}")
         return USAGE_ERROR if isinstance(error, OptionError | UnknownName) else 1
-    except KeyboardInterrupt:
+    except KeyboardInterrupt as left:
+        if left.args:  # what is kept, and how to go on
+            terminal.note(f"duels: stopped; {left}")
         return 130
     except BrokenPipeError:
         drop_output()

@@ -15,7 +15,11 @@ def solve_command(terminal: Terminal, given: Namespace) -> int:
     game = find(given.game)(**dict(given.set))
     bar = ProgressBar(f"Solving {game.title}")
     began = time.monotonic()
-    facts = rebuild(game, bar, path=given.out, minutes=given.minutes, jobs=given.jobs)
+    try:
+        facts = rebuild(game, bar, path=given.out, minutes=given.minutes, jobs=given.jobs)
+    except KeyboardInterrupt:
+        bar.done()
+        raise
     facts["seconds"] = f"{time.monotonic() - began:.1f}"
     width = max(map(len, facts))
     terminal.say(f"{name:<{width}}  {fact}" for name, fact in facts.items())

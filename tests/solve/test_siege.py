@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 
+from duels.cli.main import main
 from duels.core.errors import DuelsError
 from duels.core.game import Chance, Decide, Event, Outcome, Over, Pick
 from duels.games import load
@@ -283,6 +284,27 @@ def test_training_repeats_and_resumes(tmp_path: Path) -> None:
     one.write_bytes(b"nothing of the kind")
     with pytest.raises(Unsolved, match="cannot be read"):
         rebuild(game, quiet, str(tmp_path / "whole"), iterations=4000, seed=7, measure=0)
+
+
+@needs_numba
+@pytest.mark.parametrize("doing", ["starting", "0 iterations", "valuing moves"])
+def test_ctrl_c_keeps_the_run_and_says_how_to_go_on(
+    doing: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def interrupted(self: object, part: float, what: str) -> None:
+        if what.endswith(doing):
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr("duels.cli.progress.ProgressBar.__call__", interrupted)
+    out = tmp_path / "siege.duels"
+    words = ["solve", "cipher-siege", "--minutes", "0.02", "--jobs", "2", "--out", str(out)]
+    options = [word for option in SMALL.items() for word in ("--set", "=".join(map(str, option)))]
+    assert main([*words, *options]) == 130
+    files = [f"{out}.training", f"{out}.training-2"]
+    kept = f"duels: stopped; the training is kept in {files[0]} and {files[1]}, "
+    told = f"{kept}and the same command goes on from there\n"
+    assert capsys.readouterr().err == ("" if doing == "starting" else told)
+    assert all(os.path.exists(file) == (doing != "starting") for file in files)
 
 
 @needs_numba

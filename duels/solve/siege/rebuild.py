@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 from duels.games.cipher_siege import CipherSiege
@@ -64,6 +65,20 @@ class Teller:
         return max(0.0, low)
 
 
+@contextmanager
+def resumable(files: Sequence[str]) -> Iterator[None]:
+    """An interruption says where the runs are kept."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        kept = " and ".join(filter(os.path.exists, files))
+        if not kept:
+            raise
+        raise KeyboardInterrupt(
+            f"the training is kept in {kept}, and the same command goes on from there"
+        ) from None
+
+
 def rebuild(
     game: CipherSiege,
     progress: Progress,
@@ -86,6 +101,19 @@ def rebuild(
     game = in_turn_order(game)
     path = tables.cached_path(game) if path is None else os.path.abspath(path)
     kept = [f"{path}.training" + (f"-{job + 1}" if job else "") for job in range(jobs)]
+    with resumable(kept):
+        run = _train(game, progress, kept, minutes, iterations, seed)
+        if measure is None:
+            measure = max(LEAST_SECONDS, MEASURE * 60 * (minutes or MINUTES))
+        facts = _write(game, progress, path, run, measure, {"seed": seed, "runs": jobs})
+    return {**facts, "training": ", ".join(kept)}
+
+
+def _train(
+    game: CipherSiege, progress: Progress, kept: Sequence[str], minutes: float | None,
+    iterations: int | None, seed: int,
+) -> Trainer:  # fmt: skip
+    """The sum of the runs, trained as `rebuild` says."""
     progress(0.0, "starting")
     runs = [
         Trainer.load(game, seed + job, file) if os.path.exists(file) else Trainer(game, seed + job)
@@ -95,6 +123,14 @@ def rebuild(
     run = runs[0]
     while len(runs) > 1:
         run.add(runs.pop(1))
+    return run
+
+
+def _write(
+    game: CipherSiege, progress: Progress, path: str, run: Trainer, measure: float,
+    about: dict[str, Any],
+) -> dict[str, Any]:  # fmt: skip
+    """Value the moves, measure, and write the table; `about` joins its facts."""
     trained = f"{run.iterations:,} iterations"
 
     states = collect(run)
@@ -114,10 +150,7 @@ def rebuild(
     def tell(part: float, what: str) -> None:
         progress(VALUING + (MEASURING - VALUING) * part, what)
 
-    seconds = (
-        max(LEAST_SECONDS, MEASURE * 60 * (minutes or MINUTES)) if measure is None else measure
-    )
-    bounds = certify(game, *strategy, seconds, tell).facts() if seconds else {}
+    bounds = certify(game, *strategy, measure, tell).facts() if measure else {}
     progress(MEASURING, "writing the table")
     payload = payload_of(states)
     facts = {
@@ -125,8 +158,7 @@ def rebuild(
         "fine_plies": FINE_PLIES,
         "first player": round(first_player(*strategy), 4),
         "iterations": run.iterations,
-        "seed": seed,
-        "runs": jobs,
+        **about,
         **bounds,
     }
     written = tables.store(game, payload, KIND, path, facts)
@@ -134,4 +166,4 @@ def rebuild(
         "exploitable by {} to {}".format(*list(bounds.values())[:2]) if bounds else "not measured"
     )
     progress(1.0, f"{trained}, {told}")
-    return {"table": written, "bytes": len(payload), "training": ", ".join(kept), **facts}
+    return {"table": written, "bytes": len(payload), **facts}
