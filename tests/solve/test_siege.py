@@ -232,6 +232,39 @@ def test_longer_training_goes_on_closing_in() -> None:
 
 
 @needs_numba
+def test_the_coarse_state_is_the_prior_of_the_fine_one() -> None:
+    run = Trainer(siege(**SMALL))
+    tb, st, s, rng = run.tables, run.store, moves.new_states()[0], np.array([5], dtype=np.uint64)
+    moves.deal(s, tb, rng)
+    moves.draw(s, tb, rng)
+    last, count = tb.total_actions[s[moves.HAND_M]], moves.legal_count(s, tb)
+    mix = moves.new_scratch()[0]
+    moves.current(s, tb, st, mix)
+    assert mix[tb.best_row[s[moves.HAND_M]]] == 1, "nothing is known: the largest attack"
+
+    coarse = codes.find_or_add(moves.rough_key_of(s, tb), last + 1, st)
+    st.pool[0, coarse : coarse + count] = -100
+    st.pool[0, coarse : coarse + 2] = 30, 10
+    st.pool[:, coarse + last] = 50, 200  # visits, their weights
+    moves.current(s, tb, st, mix)
+    assert mix[:2] == pytest.approx([0.75, 0.25])
+
+    fine = codes.find_or_add(moves.key_of(s, tb), last + 1, st)
+    for visits in (0, 1, 10, 1000, 100_000):
+        # A visit weighs 4; it regrets the second move by 0.2 of that, the others by -0.1.
+        st.pool[0, fine : fine + count] = -0.1 * 4 * visits
+        st.pool[0, fine + 1] = 0.2 * 4 * visits
+        st.pool[:, fine + last] = visits, 4 * visits
+        moves.current(s, tb, st, mix)
+        first = max(0.0, moves.PRIOR * 30 / 200 - 0.1 * visits)
+        second = moves.PRIOR * 10 / 200 + 0.2 * visits
+        assert mix[:count] == pytest.approx(
+            [first / (first + second), second / (first + second), *[0] * (count - 2)], abs=1e-6
+        )
+    assert first == 0, "many visits speak for themselves"
+
+
+@needs_numba
 @pytest.mark.parametrize("number", range(len(CAPPED)))
 def test_the_sum_of_runs_is_less_exploitable_than_they_are(number: int) -> None:
     options, cap = CAPPED[number]

@@ -14,8 +14,10 @@ Whether a draw wins is never left to the dice: its chance is counted, and the ga
 draws that do not win, weighing that much less. Most of the noise of a play-out is gone with that,
 and every game reaches the later turns.
 
-What is learned at a state is also learned at its coarse state, which speaks while the fine one is
-new, and in the finished strategy wherever no fine one is stored.
+What is learned at a fine state is also learned at its coarse state, as if there were no fine ones.
+The mean regrets of the coarse state are the prior of the fine one (shrinkage): a play-out is noisy,
+and most fine states have few visits. In the finished strategy the coarse state speaks wherever no
+fine one is stored.
 
 In some games the opponent slips: a random move, its largest attack, or a defence with its highest
 card. What follows teaches with a small weight: too small to bend the strategy where equilibrium
@@ -40,7 +42,6 @@ from duels.solve.siege.moves import (
     FAINT,
     HAND_M,
     PLY,
-    current,
     deal,
     draw_on,
     key_of,
@@ -48,6 +49,7 @@ from duels.solve.siege.moves import (
     match,
     play,
     play_out,
+    regrets,
     rough_key_of,
     sample,
     slip,
@@ -62,11 +64,20 @@ MEET = 3  # times a fine state is met before it is kept
 
 
 @compiled
-def learn(where: int, actions: int, w: float, value: float, q: Array, st: Store) -> None:
-    """Add the regrets of the moves that were valued (`q` is not below zero)."""
+def learn(where: int, last: int, actions: int, w: float, mix: Array, q: Array, st: Store) -> None:
+    """Add what was regretted with a `mix`, of the moves that were valued (`q` is not below zero).
+
+    The cell `last` counts visits, and their weights.
+    """
+    value = 0.0
+    for a in range(actions):
+        if q[a] >= 0.0:
+            value += mix[a] * q[a]
     for a in range(actions):
         if q[a] >= 0.0:
             st.pool[0, where + a] += np.float32(w * (q[a] - value))
+    st.pool[0, where + last] += np.float32(1.0)
+    st.pool[1, where + last] += np.float32(w)
 
 
 @compiled
@@ -75,7 +86,7 @@ def iterate(
 ) -> None:
     """One game with ``me`` as the learner."""
     s, s2 = states[0], states[1]
-    sigma, q, tmp = scratch[0], scratch[1], scratch[2]
+    sigma, q, tmp, regret, rough = scratch[0], scratch[1], scratch[2], scratch[3], scratch[4]
     deal(s, tb, rng)
     shaky = uniform(rng) < SLIPS
     weight, scale = w, 1.0
@@ -96,7 +107,8 @@ def iterate(
             fine = find_if_met(key_of(s, tb), last + 1, met, st)
         if coarse < 0:
             return
-        current(s, tb, st, sigma)
+        regrets(s, tb, st, regret)
+        match(0, actions, tb.best_row[hand], regret, sigma)
         if (s[PLY] & 1) != me:
             for a in range(actions):
                 part = np.float32(weight * sigma[a])
@@ -111,22 +123,21 @@ def iterate(
                 a = tb.best_row[hand] if uniform(rng) < 0.25 else slip(s, tb, rng)
             play(s, a, tb, rng)
             continue
+        match(coarse, actions, tb.best_row[hand], st.pool[0], rough)
         skip, unit = uniform(rng) < PRUNE_CHANCE, weight / scale
-        known = fine if fine >= 0 else coarse
-        value = 0.0
         for a in range(actions):
-            if skip and sigma[a] == 0.0 and st.pool[0, known + a] < PRUNE_BELOW * unit:
+            played = sigma[a] > 0.0 or rough[a] > 0.0
+            if skip and not played and regret[a] < PRUNE_BELOW * unit:
                 q[a] = -1.0
                 continue
             s2[:] = s
             play(s2, a, tb, rng)
             q[a] = play_out(s2, me, 0, tb, st, tmp, rng)
-            value += sigma[a] * q[a]
-        learn(coarse, actions, weight, value, q, st)
-        st.pool[0, coarse + last] += np.float32(1.0)
+        learn(coarse, last, actions, weight, rough, q, st)
+        known = coarse
         if fine >= 0 and fine != coarse:
-            learn(fine, actions, weight, value, q, st)
-            st.pool[0, fine + last] += np.float32(1.0)
+            learn(fine, last, actions, weight, sigma, q, st)
+            known = fine
         if uniform(rng) < EXPLORE:
             a = slip(s, tb, rng)
         else:

@@ -33,7 +33,7 @@ from duels.solve.siege.codes import (
 )
 
 STALLS = 0.5  # the share of slips and random moves that are a defence with the highest card
-NEW = 8  # visits of the learner before a fine state speaks for itself
+PRIOR = 60.0  # visits of a fine state that the mean regrets of its coarse state count for
 FAINT = 0.15  # play with less weight than this goes on only now and then, with this weight
 
 # Indices into the state vector of a game.  "M" is the player to move, "O" the other one.
@@ -204,24 +204,37 @@ def choose(s: Array, which: int, tb: Tables, st: Store, sigma: Array, rng: Array
 
 
 @compiled
-def current(s: Array, tb: Tables, st: Store, sigma: Array) -> None:
-    """The current mix of the mover: that of the fine state if it is not new, else of the coarse."""
+def regrets(s: Array, tb: Tables, st: Store, out: Array) -> Any:
+    """The regrets of the mover's moves, in any unit; false where nothing is known.
+
+    Those of the fine state with those of the coarse one as a prior, or of the coarse one alone.
+    """
     hand = s[HAND_M]
     actions, last = legal_count(s, tb), tb.total_actions[hand]
-    where = np.int64(-1)
+    slot = slot_of(rough_key_of(s, tb), st)
+    if st.keys[slot] == 0:
+        return False
+    coarse = st.where[slot]
     if s[PLY] < tb.const[FINE]:
         slot = slot_of(key_of(s, tb), st)
-        if st.keys[slot] != 0 and st.pool[0, st.where[slot] + last] >= NEW:
-            where = st.where[slot]
-    if where < 0:
-        slot = slot_of(rough_key_of(s, tb), st)
-        if st.keys[slot] != 0:
-            where = st.where[slot]
-    if where < 0:
+        fine = st.where[slot]
+        visits = st.pool[0, fine + last]
+        if st.keys[slot] != 0 and visits > 0:
+            prior = PRIOR * st.pool[1, fine + last] / visits / st.pool[1, coarse + last]
+            for a in range(actions):
+                out[a] = st.pool[0, fine + a] + prior * st.pool[0, coarse + a]
+            return True
+    out[:actions] = st.pool[0, coarse : coarse + actions]
+    return True
+
+
+@compiled
+def current(s: Array, tb: Tables, st: Store, sigma: Array) -> None:
+    """The current mix of the mover; the largest attack where nothing is known."""
+    actions, best = legal_count(s, tb), tb.best_row[s[HAND_M]]
+    if not regrets(s, tb, st, sigma):
         sigma[:actions] = 0.0
-        sigma[tb.best_row[hand]] = 1.0
-    else:
-        match(where, actions, tb.best_row[hand], st.pool[0], sigma)
+    match(0, actions, best, sigma, sigma)
 
 
 @compiled
@@ -275,7 +288,7 @@ def self_play(
 
 def new_scratch() -> Array:
     """Room for strategies and action values."""
-    return np.zeros((4, MAX_ACTIONS), dtype=np.float64)
+    return np.zeros((5, MAX_ACTIONS), dtype=np.float64)
 
 
 def new_states() -> Array:

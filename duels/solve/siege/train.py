@@ -24,7 +24,7 @@ from duels.solve.tables import settings
 
 FINE_PLIES = 8  # turns with the fine information state
 MET = 1 << 24  # counters of fine states that are not yet kept
-FORMAT = "cipher-siege training 3"  # what is learned otherwise is no part of the same run
+FORMAT = "cipher-siege training 4"  # what is learned otherwise is no part of the same run
 LARGE = 1000  # codes from which a variant needs the large store
 LOOK = 0.5  # seconds between two looks at the clock; the result does not depend on it
 SAVE = 120.0  # seconds between two checkpoints
