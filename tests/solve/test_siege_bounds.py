@@ -34,11 +34,11 @@ CAPPED: list[tuple[dict[str, Any], int]] = [
 
 
 @cache
-def half_trained(number: int) -> tuple[Exact, Trainer]:
+def half_trained(number: int, iterations: int = 300) -> tuple[Exact, Trainer]:
     options, cap = CAPPED[number]
     game = CipherSiege(**options)
     run = Trainer(game, 3, cap)
-    run.run(300)
+    run.run(iterations)
     return Exact(game, cap), run
 
 
@@ -101,9 +101,10 @@ def test_the_upper_bound_alone_holds_and_ends_at_the_truth(number: int, seat: in
 @pytest.mark.parametrize("seat", [0, 1])
 @pytest.mark.parametrize("leak", [0.002, 0.005, 0.02])
 def test_a_leak_planted_in_one_seat_is_found_there(seat: int, leak: float) -> None:
-    """`seat` responds; the leak costs the other one so much against the strategy itself."""
+    """`seat` responds; the leak costs the other one so much against the strategy itself. Nothing
+    else is worth much to a best response, or it would pass the leak by for that."""
     number = 3
-    exact, run = half_trained(number)
+    exact, run = half_trained(number, 20_000)
 
     def against(share: float) -> tuple[Any, float]:
         """A leaking strategy, and what the sound one in `seat` scores against it."""
@@ -122,7 +123,7 @@ def test_a_leak_planted_in_one_seat_is_found_there(seat: int, leak: float) -> No
     store, score = against(leak / whole)
     assert score - own == pytest.approx(leak, abs=2e-4)  # weights are floats of four bytes
     before, after = (responder(number, seat, s).search(0.0).upper for s in (run.store, store))
-    assert after - before == pytest.approx(leak, rel=0.5)
+    assert after - before == pytest.approx(leak, rel=0.2)
     assert after >= score - 1e-9
     # The seat that leaks gains nothing by it.
     other = [responder(number, 1 - seat, s).search(0.0).upper for s in (run.store, store)]
