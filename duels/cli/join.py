@@ -8,6 +8,7 @@ from argparse import Namespace
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
+from duels.cli.remote import check_dice
 from duels.cli.serve import check_extra
 from duels.cli.terminal import Terminal, printable
 from duels.core.entries import Logged, Timeout, Undo
@@ -44,7 +45,8 @@ def join(terminal: Terminal, given: Namespace) -> int:
     bot = player(name, os.urandom(16).hex())
     # A bot is somebody of its own there, whoever starts it: its ratings are its own, and one can
     # play against it.
-    visitor = Visitor(server, own_key(f"bot-{sha256(name.encode()).hexdigest()[:16]}"))
+    key = own_key(f"bot-{sha256(name.encode()).hexdigest()[:16]}")
+    visitor = Visitor(server, key, keeps=True)
     try:
         guarded(bot, bot.prepare)
         shown = given.name or f"bot {os.path.basename(name.split()[-1])}"[:LONGEST_NAME]
@@ -117,7 +119,7 @@ def _play(terminal: Terminal, visitor: Visitor, id: str, bot: Player) -> int:
         table.close()
     result = table.view and table.view["result"]
     terminal.say([printable(result["reason"] if result else "The match was closed.")])
-    return 0
+    return check_dice(terminal, table)
 
 
 def _introduced(match: dict[str, Any]) -> str:
