@@ -88,7 +88,7 @@ def _part(part: Part, number: int, players: Sequence[str]) -> str:
         if groups > 1
         else ""
     )
-    mixed = any(row.partly for row in (*part.standings, *part.meetings))
+    mixed = any(standing.partly for standing in part.standings)
     partly = f"<p class='note'>{_safe(PARTLY)}</p>" if mixed else ""
     return f"""<h2 id="part{number}">{_safe(part.title)}</h2>
 {f"<p>{_safe(options)}</p>" if options else ""}
@@ -131,7 +131,8 @@ def _standings(part: Part) -> str:
         rating = standing.adjusted_rating or standing.rating
         cells = (
             f"{rating.elo:+.0f}", interval(rating), scored(standing.score),
-            scored(standing.adjusted, standing.partly), _regret(standing), str(standing.forfeits or ""),
+            scored(standing.adjusted, standing.partly), _regret(standing),
+            str(standing.forfeits or ""),
         )  # fmt: skip
         rows.append([_name(standing.player), *map(_number, cells)])
     return _table(f"Standings, {part.title}", head, rows)
@@ -184,7 +185,8 @@ def _meetings(part: Part) -> str:
         mark = " raw" if without and not meeting.adjusted else ""
         cells = [
             f"{meeting.score.pairs:,}", scored(meeting.score),
-            scored(meeting.adjusted, meeting.partly), percent(best.superior) + mark, *([_saving(meeting)] if saved else []),
+            scored(meeting.adjusted, meeting.partly), percent(best.superior) + mark,
+            *([_saving(meeting)] if saved else []),
             *([decided(meeting.sprt) if meeting.sprt else ""] if tested else []),
         ]  # fmt: skip
         pair = _name(f"{meeting.one} - {meeting.two}")

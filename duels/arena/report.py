@@ -51,7 +51,7 @@ def text(found: Summary, *, ascii_only: bool = False) -> list[str]:
         lines += ["", f"SPRT: H0, {low}; H1, {high}."]
     lines += ["", *NOTES]
     if ascii_only:
-        return [line.replace("–", "-").encode("ascii", "replace").decode() for line in lines]
+        return [line.encode("ascii", "replace").decode() for line in lines]
     return lines
 
 
@@ -91,7 +91,7 @@ def _part(part: Part) -> Iterator[str]:
         cells += [f"{times(meeting.saving):>5}"] if saved else []
         rows.append(([meeting.one, meeting.two], cells))
     yield from _table(head, rows, HALF)
-    if any(meeting.partly for meeting in part.meetings) or any(s.partly for s in part.standings):
+    if any(standing.partly for standing in part.standings):
         yield PARTLY
     for meeting in part.meetings:
         if meeting.sprt is not None:
@@ -144,27 +144,27 @@ def scored(score: Score | None, partly: bool = False) -> str:
     """A score with its interval, to as many places as that tells, within the scale of scores.
 
     >>> scored(Score(0.51234, 0.5, 0.525, 400, 0.9)), scored(Score(0.5, 0.4998, 0.5002, 9999, 0.5))
-    ('0.512 (0.500–0.525)', '0.5000 (0.4998–0.5002)')
+    ('0.512 (0.500-0.525)', '0.5000 (0.4998-0.5002)')
     >>> scored(Score(1.02, 0.97, 1.07, 40, 0.99), partly=True), scored(None)
-    ('1.000 (0.970–1.000)*', '-')
+    ('1.000 (0.970-1.000)*', '-')
     """
     if score is None:
         return "-"
     mean, low, high = _numerals(score)
-    return f"{mean} ({low}–{high}){'*' if partly else ''}"
+    return f"{mean} ({low}-{high}){'*' if partly else ''}"
 
 
 def brief(score: Score | None, partly: bool = False) -> str:
     """As `scored`, in fewer columns.
 
     >>> brief(Score(0.51234, 0.5, 0.525, 400, 0.9)), brief(Score(1.0, 0.69, 1.0, 10, 0.99), True)
-    ('0.512 .500–.525', '1.000 .690–1.00*')
+    ('0.512 .500-.525', '1.000 .690-1.00*')
     """
     if score is None:
         return "-"
     mean, *limits = _numerals(score)
     low, high = (part[1:] if part[0] == "0" else part[:-1] for part in limits)
-    return f"{mean} {low}–{high}{'*' if partly else ''}"
+    return f"{mean} {low}-{high}{'*' if partly else ''}"
 
 
 def _numerals(score: Score) -> tuple[str, str, str]:

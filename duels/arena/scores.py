@@ -3,10 +3,9 @@
 The two games of a pair share their chance and swap seats, so they are not independent: the pair is
 the unit. Its score is the mean of one player's two scores.
 
-The interval is a Bayesian bootstrap (Rubin, 1981) with one pseudo-pair, divided between both ends of
-the scale; its tail probabilities are computed by the saddlepoint approximation of Lugannani and Rice
-(1980), which needs the same equation as the likelihood ratio of `duels.arena.sprt`. With all of the
-pseudo-pair at the end that is further away, and only won and lost pairs, the interval is that of
+The interval is a Bayesian bootstrap (Rubin, 1981) with one pseudo-pair, divided between both ends
+of the scale; its tails are computed by the saddlepoint approximation of Lugannani and Rice (1980).
+With all of the pseudo-pair at the further end, and only won and lost pairs, the interval is that of
 Clopper and Pearson; with half of it at either end it is that of Jeffreys. The share goes from the
 first to the second as more pairs differ from the most common score. So an interval has a width even
 if all pairs ended alike, and it need not be symmetric about the mean.
@@ -20,10 +19,8 @@ if all pairs ended alike, and it need not be symmetric about the mean.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from math import erfc, inf, log, sqrt
+from math import erfc, log, sqrt
 from typing import NamedTuple
-
-from duels.arena.sprt import tilt
 
 CONFIDENCE = 1.959964  # standard errors in half of a 95 % interval
 SMOOTH = 10  # pairs off the most common score with which the pseudo-pair is 3/4 at the further end
@@ -32,7 +29,8 @@ MANY, FADE = 50, 10  # pairs that need no further safeguard; it fades over as ma
 RARE = 0.06  # how far an adjusted score may lie off that was not seen in few pairs
 MORE = 1.0  # pseudo-pair added at the further end for few adjusted pairs
 GROUPS = 64  # different deviations that are told apart
-HALVINGS = 30
+HALVINGS = 40
+ROUNDING, SLIGHT = 1e-12, 1e-4
 NOTHING = 1e-15  # a variance that is rounding
 
 
@@ -217,32 +215,38 @@ def grouped(deviations: Iterable[tuple[float, float]]) -> Grouped:
 
 def _limit(deviations: Grouped, ends: tuple[float, float], pseudo: tuple[float, float]) -> float:
     """The lower limit of the mean deviation."""
-    parts = sorted([*deviations, *(p for p in zip(ends, pseudo, strict=True) if p[1] > 0)])
-    gaps, counts = [gap for gap, _ in parts], [count for _, count in parts]
-    low, high = gaps[0], sum(gap * count for gap, count in parts) / sum(counts)
-    if high - low < 1e-12:
-        return low
+    parts = [*deviations, *zip(ends, pseudo, strict=True)]
+    size = sum(count for _, count in parts)
+    centre = sum(gap * count for gap, count in parts) / size
+    gaps = [(gap - centre, count) for gap, count in parts if count]
+    lowest = min(gap for gap, _ in gaps)
+    if lowest > -ROUNDING:
+        return centre
+    # The likeliest weights with a mean below the centre are in proportion to count / (1 + t * gap).
+    low, high = 0.0, -1 / lowest
     for _ in range(HALVINGS):
-        middle = (low + high) / 2
-        if _distance(gaps, counts, middle) > CONFIDENCE:
-            low = middle
-        else:
-            high = middle
-    return high
+        t = (low + high) / 2
+        mean, distance = _tail(gaps, size, t)
+        low, high = (low, t) if distance > CONFIDENCE else (t, high)
+    return centre + mean
 
 
-def _distance(values: Sequence[float], counts: Sequence[float], mean: float) -> float:
-    """How many standard errors a mean is below that of Dirichlet weights with these counts."""
-    gaps = [value - mean for value in values]
-    if gaps[0] >= 0:  # by rounding: no weights have a mean this low
-        return inf
-    t = tilt(counts, gaps)
-    ratio = bend = 0.0
-    for gap, count in zip(gaps, counts, strict=True):
-        ratio += count * log(1 + t * gap)
-        bend += count * (gap / (1 + t * gap)) ** 2
-    root, other = sqrt(max(0.0, 2 * ratio)), t * sqrt(bend)
-    return root + log(other / root) / root if root > 1e-4 else root
+def _tail(gaps: Sequence[tuple[float, float]], size: float, t: float) -> tuple[float, float]:
+    """The mean that belongs to t, and how many standard errors it is below the centre, 0.
+
+    Those are of the mean of gaps with Dirichlet weights, by Lugannani and Rice.
+    """
+    whole = total = logs = 0.0
+    for gap, count in gaps:
+        part = 1 + t * gap
+        whole += count / part
+        total += count * gap / part
+        logs += count * log(part)
+    mean, factor = total / whole, whole / size
+    bend = sum(count * ((gap - mean) / (1 + t * gap)) ** 2 for gap, count in gaps)
+    root = sqrt(max(0.0, 2 * (logs + size * log(factor))))
+    other = t * sqrt(bend)  # the factors of both cancel out
+    return mean, root + log(other / root) / root if root > SLIGHT else root
 
 
 def _superior(mean: float, low: float, high: float) -> float:

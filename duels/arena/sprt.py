@@ -119,20 +119,20 @@ def expected(elo: float) -> float:
 def ratio(counts: Sequence[float], mean0: float, mean1: float) -> float:
     """The log of how much likelier the counts are with one mean than with the other, at best."""
     parts = [count or UNSEEN for count in counts]
-    tilt0, tilt1 = (tilt(parts, [kind - mean for kind in KINDS]) for mean in (mean0, mean1))
+    tilt0, tilt1 = _tilt(parts, mean0), _tilt(parts, mean1)
     return sum(
         part * log((1 + tilt0 * (kind - mean0)) / (1 + tilt1 * (kind - mean1)))
         for part, kind in zip(parts, KINDS, strict=True)
     )
 
 
-def tilt(parts: Sequence[float], gaps: Sequence[float]) -> float:
-    """The t with which `part / (1 + t * gap)`, summed over values, has a mean gap of 0.
+def _tilt(parts: Sequence[float], mean: float) -> float:
+    """The t with which chances `part / (1 + t * (kind - mean))` have that mean.
 
-    A gap is a value less the mean; gaps ascend, from below 0 to above 0. These are the likeliest
-    chances of all with that mean. The equation falls in t between the two values at which a chance
-    would be without bound.
+    These are the likeliest chances of all with that mean. The equation falls in t between the two
+    values at which a chance would be without bound.
     """
+    gaps = [kind - mean for kind in KINDS]
     low, high = -1 / gaps[-1], -1 / gaps[0]
     t = 0.0
     for _ in range(STEPS):
