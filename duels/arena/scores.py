@@ -29,8 +29,7 @@ MANY, FADE = 50, 10  # pairs that need no further safeguard; it fades over as ma
 RARE = 0.06  # how far an adjusted score may lie off that was not seen in few pairs
 MORE = 1.0  # pseudo-pair added at the further end for few adjusted pairs
 GROUPS = 64  # different deviations that are told apart
-HALVINGS = 40
-ROUNDING, SLIGHT = 1e-12, 1e-4
+CLOSE, ROUNDING, SLIGHT = 1e-8, 1e-12, 1e-4
 NOTHING = 1e-15  # a variance that is rounding
 
 
@@ -187,18 +186,18 @@ def joined(parts: Sequence[tuple[float, Sample]]) -> Sample:
     return Sample(pairs, mean, grouped(deviations()), sum(part.varied for _, part in parts))
 
 
-def combined(adjusted: Sample, raw: Sample, rest: Sample | None) -> Sample:
-    """The adjusted scores of some pairs and the scores of the rest, by how much each says.
+def combined(adjusted: Sequence[float], rest: Sequence[float], raw: Sample) -> Sample:
+    """The adjusted scores of some pairs and the raw scores of the rest, by how much each says.
 
-    `raw` is the sample of the scores of all pairs. Its variance is that of the rest, which alone
-    may be few.
+    `raw` is the sample of the raw scores of all pairs: the rest vary as those do, and may be few.
     """
-    if rest is None:
-        return adjusted
-    one = adjusted.score(raw).error ** 2
-    two = raw.score().error ** 2 * raw.pairs / rest.pairs
-    share = two / (one + two)
-    return joined([(share, adjusted), (1 - share, rest)]) if share < 1 else adjusted
+    known = Sample.of(adjusted)
+    if not rest:
+        return known
+    one = known.score(raw).error ** 2
+    two = raw.score().error ** 2 * raw.pairs / len(rest)
+    share = two / (one + two) if one else 1.0
+    return joined([(share, known), (1 - share, Sample.of(rest))])
 
 
 def grouped(deviations: Iterable[tuple[float, float]]) -> Grouped:
@@ -223,8 +222,8 @@ def _limit(deviations: Grouped, ends: tuple[float, float], pseudo: tuple[float, 
     if lowest > -ROUNDING:
         return centre
     # The likeliest weights with a mean below the centre are in proportion to count / (1 + t * gap).
-    low, high = 0.0, -1 / lowest
-    for _ in range(HALVINGS):
+    low, high, mean = 0.0, -1 / lowest, 0.0
+    while high - low > CLOSE * high:
         t = (low + high) / 2
         mean, distance = _tail(gaps, size, t)
         low, high = (low, t) if distance > CONFIDENCE else (t, high)
@@ -236,17 +235,21 @@ def _tail(gaps: Sequence[tuple[float, float]], size: float, t: float) -> tuple[f
 
     Those are of the mean of gaps with Dirichlet weights, by Lugannani and Rice.
     """
-    whole = total = logs = 0.0
+    logs = whole = total = none = one = two = 0.0
     for gap, count in gaps:
         part = 1 + t * gap
-        whole += count / part
-        total += count * gap / part
+        share = count / part
         logs += count * log(part)
-    mean, factor = total / whole, whole / size
-    bend = sum(count * ((gap - mean) / (1 + t * gap)) ** 2 for gap, count in gaps)
-    root = sqrt(max(0.0, 2 * (logs + size * log(factor))))
-    other = t * sqrt(bend)  # the factors of both cancel out
-    return mean, root + log(other / root) / root if root > SLIGHT else root
+        whole += share
+        total += share * gap
+        share /= part
+        none += share
+        one += share * gap
+        two += share * gap * gap
+    mean = total / whole
+    root = sqrt(max(0.0, 2 * (logs + size * log(whole / size))))
+    other = t * sqrt(max(0.0, two - 2 * mean * one + mean * mean * none))
+    return mean, root + log(other / root) / root if root > SLIGHT and other > 0 else root
 
 
 def _superior(mean: float, low: float, high: float) -> float:

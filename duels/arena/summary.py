@@ -125,8 +125,7 @@ class Sums:
         if self.known:
             without = scaled(known)
             self.saving = saved([score for score, _ in known], without)
-            others = Sample.of(rest) if rest else None
-            self.best = combined(Sample.of(without), self.raw, others)
+            self.best = combined(without, rest, self.raw)
         self.regret = Ratio(), Ratio()  # of both players
         self.failed: dict[tuple[str, str], list[int]] = {}  # records, by who failed and how
         for game in found.played:
