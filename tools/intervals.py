@@ -19,6 +19,7 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 from pathlib import Path
 from random import Random
 from statistics import median
@@ -100,12 +101,15 @@ def synthetic() -> Iterator[Pool]:
         yield Pool(name, [k for k, count in zip(KINDS, weights, strict=True) for _ in range(count)])
 
 
+_scored = lru_cache(maxsize=100_000)(Sample.score)  # few raw samples differ
+
+
 def draw(pool: Pool, pairs: int, chance: Random) -> dict[str, Score]:
     """Every interval of one tournament of so many pairs."""
     places = chance.choices(range(len(pool.raw)), k=pairs)
     scores = [pool.raw[place] for place in places]
-    raw = Sample.of(scores)
-    found = {"raw": raw.score()}
+    raw = Sample.of(sorted(scores))
+    found = {"raw": _scored(raw)}
     if pool.adjusted is not None:
         known = [(pool.raw[place], pool.adjusted[place]) for place in places]
         for kind, count in (("adjusted", pairs), ("half", pairs // 2)):

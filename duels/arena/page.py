@@ -11,6 +11,7 @@ from duels.arena.ratings import Rating
 from duels.arena.report import (
     NOTES,
     PARTLY,
+    RAW,
     decided,
     interval,
     options_text,
@@ -131,7 +132,7 @@ def _standings(part: Part) -> str:
         rating = standing.adjusted_rating or standing.rating
         cells = (
             f"{rating.elo:+.0f}", interval(rating), scored(standing.score),
-            scored(standing.adjusted, standing.partly), _regret(standing),
+            scored(standing.adjusted, standing.partly) or RAW, _regret(standing),
             str(standing.forfeits or ""),
         )  # fmt: skip
         rows.append([_name(standing.player), *map(_number, cells)])
@@ -175,17 +176,15 @@ def _cross(part: Part) -> str:
 def _meetings(part: Part) -> str:
     tested = any(meeting.sprt for meeting in part.meetings)
     saved = any(meeting.saving for meeting in part.meetings)
-    without = any(meeting.adjusted for meeting in part.meetings)
     words = ["pairs", "score", "no luck", "superior"]
     words += [*(["fewer games"] if saved else []), *(["SPRT"] if tested else [])]
     head = ["name|", *(f"number|{word}" for word in words), *(["number|record"])]
     rows = []
     for meeting in part.meetings:
         best = meeting.adjusted or meeting.score
-        mark = " raw" if without and not meeting.adjusted else ""
         cells = [
             f"{meeting.score.pairs:,}", scored(meeting.score),
-            scored(meeting.adjusted, meeting.partly), percent(best.superior) + mark,
+            scored(meeting.adjusted, meeting.partly) or RAW, percent(best.superior),
             *([_saving(meeting)] if saved else []),
             *([decided(meeting.sprt) if meeting.sprt else ""] if tested else []),
         ]  # fmt: skip

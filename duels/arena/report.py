@@ -19,6 +19,7 @@ FIELDS = (
     "adjusted", "adjusted_low", "adjusted_high", "adjusted_superior", "adjusted_pairs",
     "saving", "saving_low", "saving_high", "sprt", "llr", "sprt_pairs", "record",
 )  # fmt: skip
+RAW = "raw only"  # in place of a score without luck
 PARTLY = "* Where luck is not known of a game, its raw scores are counted in 'no luck'."
 NOTES = (
     "Elo is from the mean of all players; intervals are 95 %, from scores of pairs.",
@@ -66,7 +67,7 @@ def _part(part: Part) -> Iterator[str]:
     for standing in part.standings:
         rating = standing.adjusted_rating or standing.rating
         cells = [f"{rating.elo:>+5.0f}", interval(rating), brief(standing.score)]
-        cells += [brief(standing.adjusted, standing.partly)] if without else []
+        cells += [brief(standing.adjusted, standing.partly) or RAW] if without else []
         cells += [regretted(standing.regret)] if graded else []
         rows.append(([standing.player], cells))
     yield from _table(head, rows, NAME)
@@ -86,7 +87,7 @@ def _part(part: Part) -> Iterator[str]:
     for meeting in part.meetings:
         best = meeting.adjusted or meeting.score
         cells = [f"{meeting.score.pairs:>7,}", brief(meeting.score)]
-        cells += [brief(meeting.adjusted, meeting.partly)] if without else []
+        cells += [brief(meeting.adjusted, meeting.partly) or RAW] if without else []
         cells += [f"{percent(best.superior):>8}"]
         cells += [f"{times(meeting.saving):>5}"] if saved else []
         rows.append(([meeting.one, meeting.two], cells))
@@ -146,10 +147,10 @@ def scored(score: Score | None, partly: bool = False) -> str:
     >>> scored(Score(0.51234, 0.5, 0.525, 400, 0.9)), scored(Score(0.5, 0.4998, 0.5002, 9999, 0.5))
     ('0.512 (0.500-0.525)', '0.5000 (0.4998-0.5002)')
     >>> scored(Score(1.02, 0.97, 1.07, 40, 0.99), partly=True), scored(None)
-    ('1.000 (0.970-1.000)*', '-')
+    ('1.000 (0.970-1.000)*', '')
     """
     if score is None:
-        return "-"
+        return ""
     mean, low, high = _numerals(score)
     return f"{mean} ({low}-{high}){'*' if partly else ''}"
 
@@ -161,7 +162,7 @@ def brief(score: Score | None, partly: bool = False) -> str:
     ('0.512 .500-.525', '1.000 .690-1.00*')
     """
     if score is None:
-        return "-"
+        return ""
     mean, *limits = _numerals(score)
     low, high = (part[1:] if part[0] == "0" else part[:-1] for part in limits)
     return f"{mean} {low}-{high}{'*' if partly else ''}"
