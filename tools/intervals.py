@@ -116,8 +116,10 @@ def draw(pool: Pool, pairs: int, chance: Random) -> dict[str, Score]:
         known = [(pool.raw[place], pool.adjusted[place]) for place in places]
         for kind, count in (("adjusted", pairs), ("half", pairs // 2)):
             if count >= 2 * FEW:
-                best = combined(scaled(known[:count]), scores[count:], raw)
-                found[kind] = best.score(raw, count)
+                best = Sample.adjusted(scaled(known[:count]), scores[:count])
+                if count < pairs:
+                    best = combined(best, Sample.of(scores[count:]), raw)
+                found[kind] = best.score()
     return found
 
 
