@@ -22,8 +22,14 @@ from typing import Any, NamedTuple
 from duels.arena.keeping import Done, columns_of, packed
 from duels.arena.luck import NOTHING, adjusted
 from duels.arena.played import Place, Played, Tournament
-from duels.arena.schedule import WATCHED, Portion, encounter_seed, game_of, pair_seed
-from duels.core.chance import stream
+from duels.arena.schedule import (
+    WATCHED,
+    Portion,
+    encounter_seed,
+    game_of,
+    game_seed,
+    player_stream,
+)
 from duels.core.errors import DuelsError, Misbehaved
 from duels.core.game import Move, Pick
 from duels.core.match import Match
@@ -64,10 +70,11 @@ class Game(NamedTuple):
 def play_game(cup: Tournament, place: Place) -> Game:
     """One game by the rules."""
     given = identity(cup, place)
-    seed = pair_seed(encounter_seed(cup, place.game, place.pairing), place.pair)
-    seats = [seated(name, stream(seed, seat)) for seat, name in enumerate(given["players"])]
+    seats = [
+        seated(name, player_stream(cup, place, seat)) for seat, name in enumerate(given["players"])
+    ]
     match = Match(
-        game_of(cup.games[place.game]), seed, **given, time_limit=cup.time_limit,
+        game_of(cup.games[place.game]), game_seed(cup, place), **given, time_limit=cup.time_limit,
         now=wall_clock if cup.time_limit is not None else _no_clock,
     )  # fmt: skip
     host, said = Host(match, dict(enumerate(seats))), dict[tuple[int, int], Mix]()
