@@ -22,6 +22,7 @@ ENGINES = (AUTO, COMPILED, PYTHON)
 # Rough figures of one core, to choose by.
 BY_RULES = 100  # games a second in Python
 COMPILING = 12  # seconds for two players in a game
+LOADING = 1  # seconds for the same, where it is on disk
 
 
 def chosen(cup: Tournament, wanted: str) -> bool:
@@ -36,9 +37,8 @@ def chosen(cup: Tournament, wanted: str) -> bool:
         need_numba()
         return True
     able = list(encounters(cup))
-    ready = cup.key is not None
-    missing = sum(not (ready and is_ready(cup, *encounter)) for encounter in able)
-    return 2 * cup.pairs * len(able) > missing * COMPILING * BY_RULES
+    missing = sum(cup.key is None or not is_ready(cup, *encounter) for encounter in able)
+    return 2 * cup.pairs * len(able) / BY_RULES > COMPILING * missing + LOADING * len(able)
 
 
 def encounters(cup: Tournament) -> Iterator[tuple[int, int]]:

@@ -38,12 +38,12 @@ def record(archive: Archive, number: int) -> Match:
         return compiled_record(cup, place, done)
     try:
         kept = json.loads(inflated(done.records))
-        found = kept[2 * (place.pair - done.portion.start) + place.seat]
-        # More players give the games of a tournament other numbers.
-        found["about"] = identity(cup, place)["about"]
+        text = json.dumps(kept[2 * (place.pair - done.portion.start) + place.seat])
     except (ValueError, IndexError, KeyError, TypeError):
         raise damaged("games in it are damaged", archive.folder) from None
-    return loads(json.dumps(found), load)
+    match = loads(text, load)
+    match.about = identity(cup, place)["about"]  # more players change the numbers of games
+    return match
 
 
 def compiled_record(cup: Tournament, place: Place, done: Done) -> Match:
