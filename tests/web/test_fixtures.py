@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 import gzip
 import json
+import time
+from dataclasses import replace
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -14,6 +16,7 @@ import pytest
 pytest.importorskip("starlette", reason="needs the extra: pip install 'duels[web]'")
 
 from duels.web.app import store_of
+from duels.web.settings import Settings
 from tests.web.server import QUICK, play_out, run, served
 
 STORES = Path(__file__).parents[1] / "fixtures" / "stores"
@@ -31,12 +34,18 @@ def stored(request: pytest.FixtureRequest, tmp_path: Path) -> tuple[str, Any]:
     return str(path), expected
 
 
+def at(expected: Any) -> Settings:
+    """Settings whose clock stands where the store was written: deadlines are not yet over."""
+    began = time.monotonic()
+    return replace(QUICK, now=lambda: expected["made"] + time.monotonic() - began)
+
+
 def test_stored_matches_are_shown_and_played_on(stored: tuple[str, Any]) -> None:
     database, expected = stored
     choice = Random(1).choice
 
     async def test() -> None:
-        async with served(QUICK, store_of(database)) as site:
+        async with served(at(expected), store_of(database)) as site:
             one, two = site.person(expected["keys"]["one"]), site.person(expected["keys"]["two"])
             for id, told in expected["matches"].items():
                 match = await one.get(f"/api/matches/{id}")
@@ -67,7 +76,7 @@ def test_a_match_that_was_starting_can_be_started(stored: tuple[str, Any]) -> No
     (id,) = (id for id, told in expected["matches"].items() if told["kind"] == "starting")
 
     async def test() -> None:
-        async with served(QUICK, store_of(database)) as site:
+        async with served(at(expected), store_of(database)) as site:
             one, two = site.person(expected["keys"]["one"]), site.person(expected["keys"]["two"])
             seats = [await one.sit(id, nonce=False), await two.sit(id)]
             for seat in seats:
@@ -83,7 +92,7 @@ def test_an_open_match_can_be_joined(stored: tuple[str, Any]) -> None:
     choice = Random(1).choice
 
     async def test() -> None:
-        async with served(QUICK, store_of(database)) as site:
+        async with served(at(expected), store_of(database)) as site:
             one, two = site.person(expected["keys"]["one"]), site.person(expected["keys"]["two"])
             await two.join(id)
             seats = await asyncio.gather(one.sit(id), two.sit(id))
