@@ -27,7 +27,7 @@ from duels.envs.coding import coding, np
 from duels.envs.episode import Episode
 from duels.envs.extras import Array, need, whole
 from duels.envs.naming import env_id
-from duels.envs.render import MODES, Screen
+from duels.envs.render import METADATA, MODES, Screen
 from duels.envs.settings import ILLEGAL, SEATS, Scale, one_of, rules_of
 from duels.games import catalogue
 from duels.players import BUILT_IN as PLAYERS
@@ -45,7 +45,7 @@ MOST_SKIPPED = 100
 class DuelEnv(gymnasium.Env):  # type: ignore[misc]
     """One seat of a game. The opponent, and chance, play between two steps."""
 
-    metadata = {"render_modes": MODES, "render_fps": 1}
+    metadata = METADATA
 
     def __init__(
         self,
@@ -128,16 +128,9 @@ class DuelEnv(gymnasium.Env):  # type: ignore[misc]
         reward = episode.rewards[self.player]
         return self._observation(), reward, over and not limited, limited, self._info()
 
-    def render(self) -> str | None:
-        """The game's own words, as this seat's player reads them."""
-        if self.render_mode is None:
-            gymnasium.logger.warn("render() needs a render_mode: human or ansi")
-            return None
-        text = self._screen.text(self._playing(), viewer=self.player)
-        if self.render_mode == "ansi":
-            return text
-        print(text, end="")
-        return None
+    def render(self) -> str | Array | None:
+        """The game's own words or an image, as this seat's player may see it."""
+        return self._screen.render(self.render_mode, self._playing(), viewer=self.player)
 
     def close(self) -> None:
         """End the program of an opponent that is one; a player that was given is the giver's."""

@@ -66,7 +66,10 @@ class DuelVectorEnv(_base()):  # type: ignore[misc]
         if gymnasium is None:
             raise MissingExtra("gymnasium is not installed: pip install 'duels[rl]'")
         if render_mode is not None:
-            raise OptionError(f"thousands of games are not rendered; got {quote(render_mode)}")
+            raise OptionError(
+                f"a compiled batch is not rendered; got render_mode={quote(render_mode)}. "
+                "vectorization_mode='sync' gives environments that are"
+            )
         rules = rules_of(game, SETTINGS, options)
         kernel_of(rules)  # or it says that there is none, before anything else is asked of the game
         self.scale = Scale(rules, normalize, memory)  # says what has no memory to add
