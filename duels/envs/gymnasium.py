@@ -99,7 +99,8 @@ class DuelEnv(gymnasium.Env):  # type: ignore[misc]
         """With a seed, the episode is the match with that seed; those after follow from it.
 
         A game that ends before the agent has a choice is no episode: the next one is begun, and
-        the info says how many were `skipped` and what they brought, for whoever counts wins.
+        the info says how many were `skipped` and what they brought. `duels.envs.statistics` counts
+        them.
         """
         super().reset(seed=seed)
         skipped: list[float] = []
@@ -113,7 +114,10 @@ class DuelEnv(gymnasium.Env):  # type: ignore[misc]
             self._begin(int(self.np_random.integers(2**63)))
         if self.render_mode == "human":
             self.render()
-        told = {"skipped": len(skipped), "skipped_return": float(sum(skipped))}
+        told = {
+            "skipped": len(skipped), "skipped_return": float(sum(skipped)),
+            "skipped_wins": skipped.count(1.0),
+        }  # fmt: skip
         return self._observation(), self._info() | told
 
     def step(self, action: int) -> tuple[Array, float, bool, bool, dict[str, Any]]:
