@@ -26,7 +26,7 @@ from __future__ import annotations
 from typing import Any
 
 from duels.core.errors import IllegalMove
-from duels.core.game import AnyGame, Event, History, Result
+from duels.core.game import AnyGame, Event, History, Move, Result
 from duels.core.match import TURN_LIMIT
 from duels.core.player import View
 from duels.core.show import player_name
@@ -89,8 +89,9 @@ class Episode:
         game = self.coding.game
         assert self.happened is not None
         history = tuple(game.redact(before, event, player) for before, event in self.happened)
-        awaited = player is not None and player in self.deciders
-        options = self.node.turn.options[player] if awaited else ()
+        options: tuple[Move, ...] = ()
+        if player is not None and player in self.deciders:
+            options = self.node.turn.options[player]
         seen = game.observe(self.state, player)
         sealed = tuple(self._sealed)
         return View(game, player, seen, history, options, None, self.entries, sealed, self.result)

@@ -40,7 +40,8 @@ SIZE = (image.HEIGHT, image.WIDTH, 3)
 def test_frames_have_one_size_and_change_with_the_table(game: AnyGame) -> None:
     env = gym.DuelEnv(game, "random", seat="random", render_mode="rgb_array", turn_limit=30)
     _, info = env.reset(seed=5)
-    shown, over, randomness = [], False, Random(1)
+    shown: list[tuple[Any, list[Part]]] = []
+    over, randomness = False, Random(1)
     while not over and len(shown) < 8:
         shown.append((env.render(), table_of(env.episode.view(env.player))))
         action = randomness.choice(info["action_mask"].nonzero()[0].tolist())

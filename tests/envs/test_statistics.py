@@ -35,7 +35,12 @@ try:
     NUMBA = have_numba()
 except ImportError:
     NUMBA = False
-batch = pytest.mark.skipif(not NUMBA, reason=EXTRA)
+needs_numba = pytest.mark.skipif(not NUMBA, reason=EXTRA)
+
+
+def batch(test: Any) -> Any:
+    """Mark a test that compiles a kernel."""
+    return pytest.mark.slow(needs_numba(test))
 
 
 def uniform(seed: int) -> Any:
@@ -79,8 +84,8 @@ def made(kind: str, **settings: Any) -> Any:
 KINDS = [
     "single",
     "sync",
-    pytest.param("SAME_STEP", marks=batch),
-    pytest.param("NEXT_STEP", marks=batch),
+    pytest.param("SAME_STEP", marks=[needs_numba, pytest.mark.slow]),
+    pytest.param("NEXT_STEP", marks=[needs_numba, pytest.mark.slow]),
 ]
 
 
@@ -118,13 +123,11 @@ def test_seats_are_drawn_for_each_game_where_a_function_is_the_opponent() -> Non
     _, info = env.reset(seed=3)
     from_seat = [0, 0]
     for _ in range(300):
-        early = int(info["skipped"].sum())
-        from_seat[1] += early
-        step = env.step(first(None, info))
-        info = step[-1]
-        ended = step[2] | step[3]
+        from_seat[1] += int(info["skipped"].sum())
+        seats = info["seat"]
+        _, _, terminated, truncated, info = env.step(first(None, info))
         for seat in (0, 1):
-            from_seat[seat] += int((ended & (env.unwrapped.games.seats == seat)).sum())
+            from_seat[seat] += int(((terminated | truncated) & (seats == seat)).sum())
     share = from_seat[1] / sum(from_seat)
     assert abs(share - 0.5) < 0.05, from_seat
 
