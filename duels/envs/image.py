@@ -77,7 +77,7 @@ class Block(NamedTuple):
 
 
 def frame(episode: Episode, viewer: int | None) -> Array:
-    """What a viewer sees of an episode that keeps what happened: uint8, height x width x 3."""
+    """What a viewer sees of an episode made with `keep`: uint8, height x width x 3."""
     canvas = drawn(episode, viewer)
     pixels = np.frombuffer(canvas.pixels, np.uint8).reshape(HEIGHT, WIDTH)
     return np.array(PALETTE, np.uint8)[pixels]
@@ -288,8 +288,3 @@ def _die(face: str, size: int) -> Block:
             )
 
     return Block(24 * size, 24 * size, draw)
-
-
-def png(episode: Episode, viewer: int | None) -> bytes:
-    """The same image as a PNG file."""
-    return drawn(episode, viewer).png()
