@@ -102,7 +102,8 @@ def drawn(episode: Episode, viewer: int | None) -> Canvas:
             if block.height <= height - header - PAD:
                 break
         left = EDGE + PAD + (INSIDE - block.width) // 2 if player is None else EDGE + PAD
-        block.draw(canvas, left, y + header + (height - header - PAD - block.height) // 2)
+        spare = max(0, height - header - PAD - block.height)
+        block.draw(canvas, left, y + header + spare // 2)
         y += height
     canvas.rectangle(0, y, WIDTH, HEIGHT - y, GROUND)  # over what did not fit above
     for line, colour in _log(episode, viewer):
