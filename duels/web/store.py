@@ -34,7 +34,7 @@ class Unavailable(DuelsError):
 class StoreError(DuelsError):
     """One item cannot be read or written, now or later; nothing was changed.
 
-    Other matches are not affected. Its text is shown to clients and logged: no stored value is in it.
+    Other matches are not affected. Its text, which clients are shown, quotes no stored value.
     """
 
 

@@ -45,7 +45,8 @@ def run_workers(settings: Settings, listening: socket.socket, count: int) -> int
         workers = [worker if worker.works() else Worker(given) for worker in workers]
     for worker in workers:
         worker.process.terminate()
-    return 0 if not any([worker.stop() for worker in workers]) else 1
+    codes = [worker.stop() for worker in workers]
+    return 1 if any(codes) else 0
 
 
 class Worker:
