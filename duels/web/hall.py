@@ -130,6 +130,7 @@ class Hall:
             if kept is None:
                 raise NoRoom("there is no such match")
             room = Room(self.settings, kept, self.find)
+            frames.match_info(room.row, None)  # what cannot be shown is damaged too
         except (UnknownName, Unavailable):
             raise
         except Exception as error:

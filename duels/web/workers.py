@@ -31,12 +31,7 @@ STOP_WITHIN = 40.0  # seconds
 
 def run_workers(settings: Settings, listening: socket.socket, count: int) -> int:
     """Serve with so many processes until a signal."""
-    plain = {f.name: getattr(settings, f.name) for f in fields(settings) if f.name not in SOURCES}
-    limits = {f.name: getattr(settings.limits, f.name) for f in fields(settings.limits)}
-    given = {
-        "settings": plain, "limits": limits, "token": new_key(), "fd": listening.fileno(),
-        "parent": os.getpid(),
-    }  # fmt: skip
+    given = described(settings, listening)
     stopping = threading.Event()
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda *_: stopping.set())
@@ -47,6 +42,16 @@ def run_workers(settings: Settings, listening: socket.socket, count: int) -> int
         worker.process.terminate()
     codes = [worker.stop() for worker in workers]
     return 1 if any(codes) else 0
+
+
+def described(settings: Settings, listening: socket.socket) -> dict[str, Any]:
+    """What each worker of a server is told."""
+    plain = {f.name: getattr(settings, f.name) for f in fields(settings) if f.name not in SOURCES}
+    limits = {f.name: getattr(settings.limits, f.name) for f in fields(settings.limits)}
+    return {
+        "settings": plain, "limits": limits, "token": new_key(), "fd": listening.fileno(),
+        "parent": os.getpid(),
+    }  # fmt: skip
 
 
 class Worker:
