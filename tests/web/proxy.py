@@ -18,6 +18,7 @@ class Proxy:
         self._flowing.set()
         self._server: asyncio.Server | None = None
         self.port = 0
+        self.passes_ends = True  # False: when one side ends, the other is not told
 
     async def open(self) -> None:
         self._server = await asyncio.start_server(self._pass, "127.0.0.1", 0)
@@ -61,4 +62,5 @@ class Proxy:
                 await self._flowing.wait()
                 writer.write(data)
                 await writer.drain()
-        writer.close()
+        if self.passes_ends:
+            writer.close()

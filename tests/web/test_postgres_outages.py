@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from typing import Any
 
 import pytest
@@ -16,19 +17,19 @@ import asyncpg
 import httpx
 
 from duels.web.app import store_of
-from duels.web.postgres import PostgresStore
-from duels.web.store import Save, Unavailable
+from duels.web.store import Kept, Save, Store, Unavailable
 from tests.web.crashing import Crowd, through
 from tests.web.postgres import Postgres
 from tests.web.proxy import Proxy
 from tests.web.server import QUICK, Process, run, served
 from tests.web.test_crash import until_moves
-from tests.web.test_stores import new_row, with_store
+from tests.web.test_stores import new_row
 
 END_ALL = (
     "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
     " WHERE datname = current_database() AND pid <> pg_backend_pid()"
 )
+BLOCKED = "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock'"
 HANGS = 120.0  # seconds after which a test fails instead of waiting for good
 
 
@@ -113,36 +114,57 @@ def test_play_goes_on_after_all_connections_to_postgresql_were_reset(postgres: P
     through_proxy(postgres, test)
 
 
-def test_a_change_that_waits_is_written_though_the_connection_ends_under_the_one_before(
-    postgres: Postgres,
-) -> None:
-    """The server ends the connection (as a fast shutdown does) while a change is being written and
-    another waits: both are answered, and the store goes on."""
+async def end_under(postgres: Postgres, id: str, waiting: int, then: Awaitable[Any]) -> None:
+    """Hold a room so that what is written of it waits; then end all backends but this one."""
+    other = await asyncpg.connect(postgres.url)
+    holding = other.transaction()
+    await holding.start()
+    await other.execute("SELECT 1 FROM rooms WHERE id = $1 FOR UPDATE", id)
+    await then
+    while await other.fetchval(BLOCKED) < waiting:
+        await asyncio.sleep(0.01)
+    await other.execute(END_ALL)
+    await holding.rollback()
+    await other.close()
 
-    async def test(store: Any) -> None:
-        first, second = new_row(), new_row()
-        for row in (first, second):
+
+async def loaded(store: Store, id: str) -> Kept:
+    """A room, asked for again until the connections that have ended are noticed."""
+    while True:
+        with suppress(Unavailable):
+            kept = await store.load(id)
+            assert kept is not None
+            return kept
+
+
+def test_a_connection_that_postgresql_has_ended_is_not_used_again(postgres: Postgres) -> None:
+    """PostgreSQL says that it ends the connection (as a fast shutdown does) while a change is being
+    written and another waits, and the end of the connection itself comes late."""
+
+    async def test(proxy: Proxy, database: str) -> None:
+        store = store_of(database)
+        await store.open()
+        rows = [new_row(), new_row()]
+        for row in rows:
             await store.save(Save(row))
-        await store.save(Save(first))  # so that there is a connection
-        other = await asyncpg.connect(postgres.url)
-        holding = other.transaction()
-        await holding.start()
-        await other.execute("SELECT 1 FROM rooms WHERE id = $1 FOR UPDATE", first.id)
-        saves = [asyncio.create_task(store.save(Save(row))) for row in (first,)]
-        await asyncio.sleep(0.2)
-        saves.append(asyncio.create_task(store.save(Save(second))))
-        await asyncio.sleep(0.2)
-        await other.execute(END_ALL)
+        await store.save(Save(rows[0]))  # so that there is a connection
+        proxy.passes_ends = False
+        saves: list[asyncio.Task[None]] = []
+
+        async def start() -> None:
+            saves.append(asyncio.create_task(store.save(Save(rows[0]))))
+            await asyncio.sleep(0.1)
+            saves.append(asyncio.create_task(store.save(Save(rows[1]))))
+
+        await end_under(postgres, rows[0].id, 1, start())
         found = await asyncio.wait_for(asyncio.gather(*saves, return_exceptions=True), HANGS)
         assert isinstance(found[0], Unavailable)
-        assert found[1] is None or isinstance(found[1], Unavailable)
-        await holding.rollback()
-        await other.close()
-        for row in (first, second):
-            kept = await store.load(row.id)
-            await asyncio.wait_for(store.save(Save(kept.row)), HANGS)
+        assert found[1] is None
+        kept = await asyncio.wait_for(loaded(store, rows[0].id), HANGS)
+        await asyncio.wait_for(store.save(Save(kept.row)), HANGS)
+        await store.close()
 
-    with_store(postgres.url, test)
+    through_proxy(postgres, test)
 
 
 def test_a_store_that_postgresql_does_not_answer_refuses_and_can_be_closed(
@@ -163,13 +185,7 @@ def test_a_store_that_postgresql_does_not_answer_refuses_and_can_be_closed(
         with pytest.raises(Unavailable):
             await asyncio.wait_for(store.load(row.id), HANGS)
         proxy.thaw()
-        while True:
-            try:
-                kept = await store.load(row.id)
-                break
-            except Unavailable:
-                continue
-        assert kept is not None
+        kept = await asyncio.wait_for(loaded(store, row.id), HANGS)
         await store.save(Save(kept.row, len(kept.entries), (b'{"n":2}',)))
         proxy.freeze()
         waiting = asyncio.create_task(store.save(Save(kept.row)))
@@ -202,19 +218,14 @@ def test_a_server_stops_in_order_while_postgresql_does_not_answer(postgres: Post
 
 def test_a_computer_moves_though_its_move_could_not_be_stored_at_first(postgres: Postgres) -> None:
     async def test() -> None:
-        store = store_of(postgres.url)
-        assert isinstance(store, PostgresStore)
-        async with served(QUICK, store, computer_delay=1.0) as server:
+        async with served(QUICK, store_of(postgres.url), computer_delay=1.0) as server:
             ada = server.person()
-            made = await ada.create("number-wars", seat=1, opponent="random")
-            seated = await ada.sit(made["id"])
-            await seated.started()
-            for _ in range(3):
-                assert await seated.choosing()
-                assert (await seated.move(seated.view["options"][0]))["ok"]
-                if not seated.view["options"]:
-                    store._writer.terminate()  # while the computer thinks
-            assert seated.moment >= 5
+            id = (await ada.create("number-wars", seat=1, opponent="random"))["id"]
+            seated = await ada.sit(id)
+            assert await seated.choosing()
+            assert (await seated.move(seated.view["options"][0]))["ok"]
+            await end_under(postgres, id, 1, asyncio.sleep(0))  # while the computer thinks
+            assert await seated.choosing()
 
     run(test)
 
