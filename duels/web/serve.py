@@ -65,8 +65,9 @@ class Server(uvicorn.Server):
         self.failed = False
 
     async def serve(self, sockets: list[socket.socket] | None = None) -> None:
-        await self.hall.open()  # here, so that a failure reaches the caller
-        await super().serve(sockets)
+        with self.capture_signals():
+            await self.hall.open()  # here, so that a failure reaches the caller
+            await self._serve(sockets)
 
     async def on_tick(self, counter: int) -> bool:
         if self.pulse is not None and counter % 10 == 0:
@@ -123,7 +124,9 @@ def run(
     gc.freeze()
     gc.set_threshold(*COLLECTED)
     made = server(settings, token)
-    made.pulse = pulse
+    if pulse is not None:
+        os.set_blocking(pulse, False)
+        made.pulse = pulse
     sockets = [listening]
     if token:
         sockets.append(socket.create_server(("127.0.0.1", 0), backlog=2048))
