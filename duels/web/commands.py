@@ -14,6 +14,7 @@ from typing import Annotated
 import msgspec
 
 from duels.core.errors import MalformedMove
+from duels.web.text import check
 
 Id = Annotated[str, msgspec.Meta(min_length=1, max_length=64)]
 Moment = Annotated[int, msgspec.Meta(ge=0, lt=2**31)]
@@ -87,6 +88,7 @@ def read(frame: bytes | str) -> AnyCommand | Hello:
     """The frame that was sent; a `MalformedMove` says what is wrong with any other."""
     try:
         found: AnyCommand | Hello = _frames.decode(frame)
+        check(msgspec.structs.asdict(found))
     except (msgspec.MsgspecError, UnicodeError, RecursionError) as error:
         raise MalformedMove(str(error)[:200]) from None
     return found

@@ -70,6 +70,7 @@ def test_a_match_is_played_behind_nginx_over_tls(tmp_path: Path) -> None:
             assert healthy.json() == {"ok": True}
             assert healthy.headers["strict-transport-security"]
             assert (await http.get("/metrics")).status_code == 403
+            assert (await http.get("/readyz")).status_code == 403
             ada = Person(http, base.replace("http", "ws"), new_key())
             made = await ada.create("digit-duel", opponent="greedy")
             url = f"{ada.ws}/ws/{made['id']}"
