@@ -69,9 +69,7 @@ def to_json(found: Position) -> dict[str, Any]:
     if any(choice.rough for choice in choices):
         data["rough"] = True  # the mix is a rule of thumb
     if solution.approximate:
-        data |= {
-            "approximate": True, "bound": solution.bound, "at_most": solution.at_most
-        }  # fmt: skip
+        data |= {"approximate": True, **solution.bounds()}
     return data
 
 

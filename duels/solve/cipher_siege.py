@@ -41,9 +41,11 @@ from duels.solve.siege.strategy import (
     EXPLOITABLE,
     KIND,
     SCALE,
+    SEPARATE,
     UNKNOWN,
     Stored,
     Strategy,
+    outward,
 )
 from duels.solve.solution import Assessment, Progress, Solution, Unsolved, Value, score
 
@@ -86,10 +88,7 @@ class CipherSiegeSolution(Solution):
                 f"('{training_command(self.game)}' trains one)"
             )
         self.facts = table.facts
-        measured = self.facts.get(EXPLOITABLE)
-        self.bound = None if measured is None else float(measured)
-        certified = self.facts.get(CERTIFIED)
-        self.at_most = None if certified is None else float(certified)
+        self._read_bounds()
         self._strategy = Strategy(table.payload)
         self._codes = Codes(self.game)
         self._wins = [
@@ -100,6 +99,15 @@ class CipherSiegeSolution(Solution):
         self.player = Player(self._codes, self._policy)
         self._guess = find_guess(self.game)
         self._spots: dict[Any, Spot] = {}
+
+    def _read_bounds(self) -> None:
+        """What the table says of how far its strategy can be exploited, both seats together."""
+        own, certified = self.facts.get(EXPLOITABLE), self.facts.get(CERTIFIED)
+        self.bound = self.own_bound = None if own is None else float(own)
+        self.at_most = None if certified is None else float(certified)
+        if SEPARATE in self.facts:
+            gained, _ = outward(sum(self.facts[SEPARATE]) - 1, 1.0)
+            self.bound = gained if self.bound is None else max(gained, self.bound)
 
     @classmethod
     def rebuild(
