@@ -191,7 +191,8 @@ def test_the_larger_lower_bound_is_stated_with_its_source(
 ) -> None:  # fmt: skip
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
     game = load("cipher-siege", integrity=16)
-    facts = {"states": 0, "fine_plies": 6, "first player": 0.7, EXPLOITABLE: own}
+    facts: dict[str, object] = {"states": 0, "fine_plies": 6, "first player": 0.7}
+    facts[EXPLOITABLE] = own
     if separate is not None:
         facts[SEPARATE] = separate
     tables.store(game, payload_of([]), KIND, facts=facts)
