@@ -17,6 +17,7 @@ pytestmark = pytest.mark.slow
 
 GAMES = {
     "kuhn-poker": "tests.plugins.kuhn:KuhnPoker",
+    "misleading-kuhn-poker": "tests.plugins.kuhn:MisleadingKuhnPoker",
     "coin-wars": "tests.plugins.coin_wars:CoinWars",
 }
 NOT_SOLVED = "cannot play this: kuhn-poker has hidden information"
@@ -41,13 +42,15 @@ def test_the_hidden_game_keeps_to_the_contract_of_games() -> None:
 
 
 @pytest.mark.parametrize("seats", ["", "--p1 ismcts --p2 human"])
+@pytest.mark.parametrize("game", ["kuhn-poker", "misleading-kuhn-poker"])
 def test_a_game_without_a_solution_is_played_to_its_end(
-    duels: Callable[[str, Sequence[str]], Finished], seats: str
+    duels: Callable[[str, Sequence[str]], Finished], game: str, seats: str
 ) -> None:
-    done = duels(f"play kuhn {seats} --seed 1", ["bet", "bet"])
+    """The opponent then searches among what may have happened, if anything can be found."""
+    done = duels(f"play {game} {seats} --seed 1", ["bet", "hint", "bet"])
     assert done.code == 0
     assert "wins!" in done.out
-    assert (NOT_SOLVED in done.err) == (seats == "")
+    assert (f"cannot play this: {game} has hidden information" in done.err) == (seats == "")
 
 
 @pytest.mark.parametrize("named", [[""], ["perfect"], ["hard", ""], ["easy", "random"]])

@@ -67,6 +67,8 @@ class KuhnPoker(Game[State, Seen]):
             return event._replace(outcome=HIDDEN)
         return event
 
+    # Display
+
     def status(self, seen: Seen, viewer: int | None, history: object = ()) -> Lines:
         return [f"Your card: {seen.card}"] if seen.card else []
 
@@ -77,3 +79,15 @@ class KuhnPoker(Game[State, Seen]):
         if isinstance(event, Outcome):
             return []
         return [f"{player_name(player)}: {move}." for player, move in event.moves]
+
+
+class MisleadingKuhnPoker(KuhnPoker):
+    """Shows a hidden card as one that it may not be: no course of events fits what is seen."""
+
+    slug = "misleading-kuhn-poker"
+    title = "Misleading Kuhn Poker"
+
+    def redact(self, state: State, event: Event, viewer: int | None) -> Event:
+        if isinstance(event, Outcome) and viewer != len(state.cards):
+            return event._replace(outcome="queen" if event.outcome == "king" else "king")
+        return event
