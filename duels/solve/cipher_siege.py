@@ -36,17 +36,7 @@ from duels.solve.siege.knowledge import (
 )
 from duels.solve.siege.places import Codes, Info
 from duels.solve.siege.playouts import Player, Spot
-from duels.solve.siege.strategy import (
-    CERTIFIED,
-    EXPLOITABLE,
-    KIND,
-    SCALE,
-    SEPARATE,
-    UNKNOWN,
-    Stored,
-    Strategy,
-    outward,
-)
+from duels.solve.siege.strategy import KIND, SCALE, UNKNOWN, Stored, Strategy, bounds_of
 from duels.solve.solution import Assessment, Progress, Solution, Unsolved, Value, score
 
 PLAYOUTS = 4000  # behind a stored value, at most
@@ -88,7 +78,7 @@ class CipherSiegeSolution(Solution):
                 f"('{training_command(self.game)}' trains one)"
             )
         self.facts = table.facts
-        self._read_bounds()
+        self.own_bound, self.bound, self.at_most = bounds_of(table.facts)
         self._strategy = Strategy(table.payload)
         self._codes = Codes(self.game)
         self._wins = [
@@ -99,15 +89,6 @@ class CipherSiegeSolution(Solution):
         self.player = Player(self._codes, self._policy)
         self._guess = find_guess(self.game)
         self._spots: dict[Any, Spot] = {}
-
-    def _read_bounds(self) -> None:
-        """What the table says of how far its strategy can be exploited, both seats together."""
-        own, certified = self.facts.get(EXPLOITABLE), self.facts.get(CERTIFIED)
-        self.bound = self.own_bound = None if own is None else float(own)
-        self.at_most = None if certified is None else float(certified)
-        if SEPARATE in self.facts:
-            gained, _ = outward(sum(self.facts[SEPARATE]) - 1, 1.0)
-            self.bound = gained if self.bound is None else max(gained, self.bound)
 
     @classmethod
     def rebuild(

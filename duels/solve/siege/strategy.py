@@ -15,11 +15,11 @@ from __future__ import annotations
 import struct
 import zlib
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import accumulate
 from math import ceil, floor
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 KIND = "cipher-siege strategy 1"
 # Facts of a table: what a best responder gained at least, and what none can gain, both seats
@@ -42,6 +42,22 @@ def outward(low: float, high: float) -> tuple[float, float]:
     """
     rounding = 1e-6  # of the floats, in units of the last decimal
     return floor(low * 1e4 + rounding) / 1e4, ceil(high * 1e4 - rounding) / 1e4
+
+
+def bounds_of(facts: Mapping[str, Any]) -> tuple[float | None, float | None, float | None]:
+    """How far a table's strategy can be exploited, both seats together.
+
+    At least by the responder of this package; at least by any responder that was run; at most. None
+    is what was not measured.
+
+    >>> bounds_of({EXPLOITABLE: 0.001, SEPARATE: [0.7, 0.302]}), bounds_of({})
+    ((0.001, 0.002, None), (None, None, None))
+    """
+    own, most = facts.get(EXPLOITABLE), facts.get(CERTIFIED)
+    found = [] if own is None else [own]
+    if SEPARATE in facts:
+        found.append(outward(sum(facts[SEPARATE]) - 1, 1.0)[0])
+    return own, max(found, default=None), most
 
 
 class Stored(NamedTuple):
