@@ -276,8 +276,10 @@ def _parser(first: str) -> argparse.ArgumentParser:
     reveal(analyse)
     json(analyse)
 
-    explain = command("explain", "what perfect play looks like, as a picture", game=True)
-    explain.add_argument("--svg", metavar="FILE", help="write the picture there")
+    explain = command("explain", "what perfect play looks like, in pictures", game=True)
+    explain.add_argument(
+        "--svg", metavar="FILE", help="write the picture there; a second one beside it as FILE-2"
+    )
 
     solve = command("solve", "solve a game anew", game=True)
     options(solve)

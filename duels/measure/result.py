@@ -24,6 +24,7 @@ LOWER_BOUND = "lower bound"  # likewise, and the responder was learned: a better
 SAMPLED = "sampled lower bound"  # of who does not say its mix (`duels.measure.sampled`)
 BOUNDS = (LOWER_BOUND, SAMPLED)  # values that are measured, with an interval
 SHOWN = 5  # of the worst positions
+FORMAT, VERSION = "duels exploitability", 1  # of the JSON
 NOTHING = 1e-9  # a regret below this is not worth showing
 ROUNDING = 1e-12  # an exploitability below this is none
 
@@ -163,12 +164,14 @@ class Exploitability:
         return sorted(found, key=lambda p: (-_cost(p.regret, p.visits), -p.regret))[:count]
 
     def to_json(self, count: int = SHOWN) -> dict[str, Any]:
-        """Plain data, seats as "1" and "2"."""
+        """Plain data; a figure under the key "1" or "2" is that of the policy as that player."""
 
         def both(values: tuple[float | None, float | None]) -> dict[str, float | None]:
             return {str(seat + 1): None if v is None else float(v) for seat, v in enumerate(values)}
 
         data: dict[str, Any] = {
+            "format": FORMAT,
+            "version": VERSION,
             "game": self.game.slug,
             "options": self.game.settings(),
             "kind": self.kind,
@@ -191,7 +194,7 @@ class Exploitability:
     def _told(self, position: Position) -> dict[str, Any]:
         seen = self.game.observe(position.state, position.seat)
         return {
-            "seat": str(position.seat + 1),
+            "player": position.seat + 1,
             "position": dump_observation(self.game, seen)["fields"],
             "mix": dict(position.mix),
             "perfect": dict(position.perfect),

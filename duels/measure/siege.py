@@ -17,12 +17,12 @@ from duels.measure.policies import Asked
 from duels.measure.result import LOWER_BOUND, Exploitability, Seat
 from duels.players.optimal import Perfect
 from duels.solve.estimate import CONFIDENCE, Estimate
+from duels.solve.siege.strategy import BEST, SEPARATE
 from duels.solve.solution import Progress, Unsolved
 
 SECONDS = 60.0  # of learning, for each seat
 STEP = 20_000  # games between two looks at the clock
 GAMES = 1_000_000  # fresh ones, behind the score
-BEST = "best response"  # among a table's facts: the least and the most it scores, by turn order
 
 
 def measures(game: AnyGame, policy: Asked) -> bool:
@@ -58,10 +58,10 @@ def lower_bound(
     assert isinstance(game, CipherSiege)
     solution = solve(game)
     assert isinstance(solution, CipherSiegeSolution)
-    stored = solution.facts.get(BEST)
+    stored, separate = solution.facts.get(BEST), solution.facts.get(SEPARATE, (0.0, 0.0))
     best: list[float]
     if stored is not None and seconds is None:
-        best = [float(low) for low, _ in stored]
+        best = [max(float(low), least) for (low, _), least in zip(stored, separate, strict=True)]
     else:
         best = [*_learned(solution, SECONDS if seconds is None else seconds, progress)]
     itself = solution.start_value()
@@ -72,7 +72,11 @@ def lower_bound(
         own = one if turn == 0 else 1 - one
         # The strategy is its own approximation of perfect play.
         seats[seat] = Seat(game, seat, float(own), float(own), 1 - best[1 - turn])
-    return Exploitability(game, (seats[0], seats[1]), LOWER_BOUND, solution.at_most)
+    note = "A lower bound: the responder was learned, and a better one may exist."
+    if solution.bound_source:
+        least = f"at least {solution.bound:.4f}{solution.bound_source}"
+        note += f" Both seats together are exploitable by {least}."
+    return Exploitability(game, (seats[0], seats[1]), LOWER_BOUND, solution.at_most, note)
 
 
 def _learned(solution: Any, seconds: float, progress: Progress | None) -> list[Estimate]:

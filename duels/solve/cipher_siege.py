@@ -36,15 +36,7 @@ from duels.solve.siege.knowledge import (
 )
 from duels.solve.siege.places import Codes, Info
 from duels.solve.siege.playouts import Player, Spot
-from duels.solve.siege.strategy import (
-    CERTIFIED,
-    EXPLOITABLE,
-    KIND,
-    SCALE,
-    UNKNOWN,
-    Stored,
-    Strategy,
-)
+from duels.solve.siege.strategy import KIND, SCALE, UNKNOWN, Stored, Strategy, bounds_of
 from duels.solve.solution import Assessment, Progress, Solution, Unsolved, Value, score
 
 PLAYOUTS = 4000  # behind a stored value, at most
@@ -86,10 +78,7 @@ class CipherSiegeSolution(Solution):
                 f"('{training_command(self.game)}' trains one)"
             )
         self.facts = table.facts
-        measured = self.facts.get(EXPLOITABLE)
-        self.bound = None if measured is None else float(measured)
-        certified = self.facts.get(CERTIFIED)
-        self.at_most = None if certified is None else float(certified)
+        self.own_bound, self.bound, self.at_most = bounds_of(table.facts)
         self._strategy = Strategy(table.payload)
         self._codes = Codes(self.game)
         self._wins = [
