@@ -7,6 +7,7 @@ what is kept; a portion that is played twice, because a worker was lost, is coun
 
 from __future__ import annotations
 
+import os
 import signal
 import socket
 import threading
@@ -17,6 +18,7 @@ from itertools import islice
 from typing import Any
 
 from duels.arena.keeping import Archive, Done, unpacked
+from duels.arena.lifeline import end_with
 from duels.arena.played import Encounter, Tournament
 from duels.arena.playing import end_programs, play
 from duels.arena.schedule import Portion, portions
@@ -138,7 +140,12 @@ def backend(jobs: int, cluster: str | None) -> Iterator[Any]:
         joblib = _clustered("joblib")
     with ExitStack() as stack:
         if cluster is None:
-            stack.enter_context(joblib.parallel_config("loky", n_jobs=jobs))
+            stack.push(_end_workers)
+            stack.enter_context(
+                joblib.parallel_config(
+                    "loky", n_jobs=jobs, initializer=end_with, initargs=(os.getpid(),)
+                )
+            )
         elif cluster.startswith(DASK):
             client = _dask(cluster)
             stack.callback(client.close)
@@ -152,6 +159,16 @@ def backend(jobs: int, cluster: str | None) -> Iterator[Any]:
             raise
         except Exception as error:
             raise Lost(f"{GO_ON}: {one_line(error)}") from error
+
+
+def _end_workers(kind: object, *_: object) -> None:
+    """End joblib's own processes with the bots that run in them: at once after an error.
+
+    joblib would keep them for the next run. But a worker is killed with the thread that started
+    it (`end_with`), which may end before the next run.
+    """
+    executor = import_module("joblib.externals.loky").get_reusable_executor()
+    executor.shutdown(kill_workers=kind is not None)
 
 
 def _dask(cluster: str) -> Any:

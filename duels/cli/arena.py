@@ -17,12 +17,11 @@ from duels.arena.sprt import bounds
 from duels.arena.summary import Summary, summary
 from duels.cli.files import named, shown, write
 from duels.cli.progress import ProgressBar
+from duels.cli.stopping import status_of, stoppable
 from duels.cli.terminal import Terminal
 from duels.core.errors import OptionError, quote
 from duels.core.show import listed
 from duels.games import catalogue, find
-
-INTERRUPTED = 130
 
 
 def arena(terminal: Terminal, given: Namespace) -> int:
@@ -45,15 +44,16 @@ def arena(terminal: Terminal, given: Namespace) -> int:
     with Archive.begin(folder, cup) as archive:
         terminal.note(f"{describe(cup)}, kept in {shown(folder)}")
         try:
-            run(archive, jobs=given.jobs, cluster=given.cluster, progress=bar)
-        except KeyboardInterrupt:
+            with stoppable():
+                run(archive, jobs=given.jobs, cluster=given.cluster, progress=bar)
+        except KeyboardInterrupt as stop:
             bar.done()
             count = sum(portion.games for portion in archive.portions())
             terminal.note(
                 f"duels: stopped; {count:,} games are kept in {shown(folder)}, "
                 "and the same command goes on from there"
             )
-            return INTERRUPTED
+            return status_of(stop)
         bar.done()
         found = summary(cup, archive.encounters())
     files = save(folder, found)
