@@ -11,13 +11,13 @@ import os
 import signal
 import socket
 import threading
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from importlib import import_module
 from itertools import islice
 from typing import Any
 
-from duels.arena.keeping import Archive, Done, unpacked
+from duels.arena.keeping import Archive, Done, disqualified, unpacked
 from duels.arena.lifeline import end_with
 from duels.arena.played import Encounter, Tournament
 from duels.arena.playing import end_programs, play
@@ -73,6 +73,7 @@ def run(
         for done in archive.everything():
             tests.add(done)
     todo = [portion for portion in portions(cup) if portion not in there]
+    this, out = os.urandom(8).hex(), archive.disqualified()
     whole = sum(portion.games for portion in todo)
     count = passed = 0
 
@@ -94,8 +95,10 @@ def run(
     while True:
         before, passed = count, 0
         try:
-            for done in workers(cup, wanted(archive.portions()), jobs, cluster):
+            for done in workers(cup, wanted(archive.portions()), jobs, cluster, this, out):
                 archive.add(done)
+                for name, why in disqualified(cup, done).items():
+                    out.setdefault(name, why)
                 tests.add(done)
                 count += done.portion.games
                 tell()
@@ -106,17 +109,22 @@ def run(
 
 
 def workers(
-    cup: Tournament, wanted: Iterable[Portion], jobs: int, cluster: str | None
+    cup: Tournament,
+    wanted: Iterable[Portion],
+    jobs: int,
+    cluster: str | None,
+    this: str = "",
+    out: Mapping[str, str] | None = None,
 ) -> Iterator[Done]:
-    """Portions as they are finished, in any order."""
+    """Portions as they are finished, in any order; `this` run, and who is `out` in it so far."""
     if cluster is None and jobs == 1:
         try:
-            yield from (play(cup, portion) for portion in wanted)
+            yield from (play(cup, portion, this, out) for portion in wanted)
         finally:
             end_programs()
         return
     with backend(jobs, cluster) as joblib:
-        tasks = (joblib.delayed(serve)(cup, portion) for portion in wanted)
+        tasks = (joblib.delayed(serve)(cup, portion, this, dict(out or {})) for portion in wanted)
         if cluster is None or cluster.startswith(DASK):
             yield from joblib.Parallel(return_as="generator_unordered", batch_size=1)(tasks)
             return
@@ -124,11 +132,11 @@ def workers(
             yield from joblib.Parallel(batch_size=1)(helping)
 
 
-def serve(cup: Tournament, portion: Portion) -> Done:
+def serve(cup: Tournament, portion: Portion, this: str, out: Mapping[str, str]) -> Done:
     """`play` in a worker, which Ctrl-C is not for: it ends when the command does."""
     if threading.current_thread() is threading.main_thread():
         signal.signal(signal.SIGINT, signal.SIG_IGN)
-    return play(cup, portion)
+    return play(cup, portion, this, out)
 
 
 @contextmanager

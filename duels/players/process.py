@@ -64,6 +64,10 @@ def _number(name: str) -> float | None:
     return value
 
 
+class Late(Misbehaved):
+    """A program did not answer in time."""
+
+
 class Process:
     """A running program, which is gone after `end`, `kill` or anything that was wrong."""
 
@@ -119,13 +123,13 @@ class Process:
             if not rest:
                 return
             if not self._writable.poll(_left(until)):
-                raise self.failed(_late(seconds))
+                raise self.failed(f"it did not answer within {seconds:g} s", Late)
 
     def _line(self, until: float, seconds: float) -> bytes:
         found = b""
         while True:
             if not self._readable.poll(_left(until)):
-                raise self.failed(_late(seconds))
+                raise self.failed(f"it did not answer within {seconds:g} s", Late)
             if not (read := self._read()):
                 raise self._broken()
             found = found + read if found else read
@@ -152,12 +156,12 @@ class Process:
             otherwise = ""
         return self.failed(otherwise)
 
-    def failed(self, why: str) -> Misbehaved:
+    def failed(self, why: str, kind: type[Misbehaved] = Misbehaved) -> Misbehaved:
         """End it for a reason, or for the one that the warden has, and say so."""
         report = self.kill()
         last = _last(str(report.get("errors", "")))
         found = why or str(report.get("why", "its program was killed"))
-        return Misbehaved(f"{found} ({last})" if last else found)
+        return kind(f"{found} ({last})" if last else found)
 
     def kill(self) -> dict[str, object]:
         """End it and all that it started, at once; what the warden has to say."""
@@ -224,12 +228,12 @@ def _left(until: float) -> float:
     return max(0.0, 1000 * (until - time.monotonic()))
 
 
-def _late(seconds: float) -> str:
-    return f"it did not answer within {seconds:g} s"
-
-
 def _last(errors: str) -> str:
     """The last line that says something, in a form that a record can hold."""
     lines = [line.strip() for line in errors.splitlines() if line.strip()]
-    text = lines[-1][:SHOWN] if lines else ""
-    return "".join(c if c.isprintable() else " " for c in text).strip()
+    return recordable(lines[-1]) if lines else ""
+
+
+def recordable(text: str) -> str:
+    """A program's own words, cut and cleaned so that a record can hold them."""
+    return "".join(c if c.isprintable() else " " for c in text[:SHOWN]).strip()
