@@ -25,11 +25,12 @@ import sqlite3
 import sys
 import zlib
 from array import array
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from math import isnan, nan
 from typing import Any, NamedTuple
 
+from duels.arena.failures import FAILED, disqualified, with_reasons
 from duels.arena.played import DISQUALIFIED, Encounter, Place, Played, Tournament
 from duels.arena.schedule import Portion
 from duels.arena.sprt import decide
@@ -46,7 +47,6 @@ CREATE TABLE IF NOT EXISTS portions (
 );
 """
 ENDS = ("rules", "limit", "forfeit", "time", "resignation", DISQUALIFIED)
-FAILED = ("forfeit", "time", DISQUALIFIED)  # whose records say who failed, and why
 NOBODY = -1
 # Of each game: twice the score, how it ended and who lost so, choices; then what may be unknown.
 TYPES = "bbbiddddd"
@@ -127,31 +127,7 @@ def explained(done: Done) -> list[Played]:
     games = unpacked(done.portion, done.played)
     if done.portion.compiled or not any(game.by in FAILED for game in games):
         return games
-    kept = json.loads(inflated(done.records))
-    return [
-        game._replace(failed=_failures(data)) if game.by in FAILED else game
-        for game, data in zip(games, kept, strict=True)
-    ]
-
-
-def _failures(data: Mapping[str, Any]) -> tuple[tuple[int, str], ...]:
-    last = data["entries"][-1]
-    why = last.get("why") or data["result"]["reason"]
-    return tuple((number - 1, why) for number in last["players"])
-
-
-def disqualified(cup: Tournament, done: Done) -> dict[str, str]:
-    """The players that were disqualified when a portion was played, and why."""
-    games = unpacked(done.portion, done.played)
-    if all(game.by != DISQUALIFIED for game in games):
-        return {}
-    pairing = cup.pairings[done.portion.pairing]
-    return {
-        cup.players[pairing[seat ^ game.seat]]: why
-        for game in explained(done)
-        if game.by == DISQUALIFIED
-        for seat, why in game.failed
-    }
+    return with_reasons(games, json.loads(inflated(done.records)))
 
 
 class Archive:
@@ -245,7 +221,7 @@ class Archive:
         for *numbers, data, records in self._base.execute(
             "SELECT * FROM portions WHERE NOT compiled"
         ):
-            found |= disqualified(self.cup, Done(_portion(numbers), data, records))
+            found |= disqualified(self.cup, explained(Done(_portion(numbers), data, records)))
         return found
 
     def encounters(self) -> Iterator[Encounter]:

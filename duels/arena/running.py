@@ -17,7 +17,8 @@ from importlib import import_module
 from itertools import islice
 from typing import Any
 
-from duels.arena.keeping import Archive, Done, disqualified, unpacked
+from duels.arena.failures import disqualified
+from duels.arena.keeping import Archive, Done, explained, unpacked
 from duels.arena.lifeline import end_with
 from duels.arena.played import Encounter, Tournament
 from duels.arena.playing import end_programs, play
@@ -97,7 +98,7 @@ def run(
         try:
             for done in workers(cup, wanted(archive.portions()), jobs, cluster, this, out):
                 archive.add(done)
-                for name, why in disqualified(cup, done).items():
+                for name, why in disqualified(cup, explained(done)).items():
                     out.setdefault(name, why)
                 tests.add(done)
                 count += done.portion.games

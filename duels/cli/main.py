@@ -237,6 +237,10 @@ def _parser(first: str) -> argparse.ArgumentParser:
         help="end a pairing when it is decided which difference is likelier; --pairs at the most",
     )  # fmt: skip
     arena.add_argument("--time-limit", type=seconds, metavar="SECONDS", help="for each choice")
+    arena.add_argument(
+        "--max-failures", type=count, default=3, metavar="N",
+        help="disqualify a player that fails to start or to answer N times in a row; usually 3",
+    )  # fmt: skip
     arena.add_argument("--seed", type=seed, default=1, metavar="N", help="usually 1")
     arena.add_argument("--jobs", type=count, default=1, metavar="N", help="usually 1")
     arena.add_argument(

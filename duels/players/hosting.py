@@ -116,10 +116,27 @@ def listens(player: Player) -> bool:
 
 
 def reason(failed: Mapping[int, str]) -> str:
-    """Why players forfeit; where the two of a sealed choice differ, which of them did what."""
+    """Why players forfeit; where the two of a sealed choice differ, which of them did what.
+
+    >>> reason({0: "it crashed", 1: "it hung"})
+    'Player 1: it crashed; Player 2: it hung'
+    """
     if len(set(failed.values())) == 1:
         return next(iter(failed.values()))
     return "; ".join(f"{player_name(seat)}: {why}" for seat, why in failed.items())
+
+
+def reasons(players: tuple[int, ...], why: str) -> dict[int, str]:
+    """What `reason` put together, by player.
+
+    >>> reasons((0, 1), "Player 1: it crashed; Player 2: it hung")
+    {0: 'it crashed', 1: 'it hung'}
+    """
+    first, second = f"{player_name(0)}: ", f"; {player_name(1)}: "
+    if len(players) == 2 and why.startswith(first) and second in why:
+        one, _, two = why.removeprefix(first).partition(second)
+        return {0: one, 1: two}
+    return dict.fromkeys(players, why)
 
 
 def choice(player: Player, view: View) -> str:
