@@ -263,6 +263,9 @@ def _parser(first: str) -> argparse.ArgumentParser:
     join.add_argument("--bot", required=True, metavar="CMD", help="'./bot', MODULE:CLASS or a name")
     join.add_argument("--game", metavar="GAME", help="open challenges of this game, and wait")
     join.add_argument("--matches", type=count, metavar="N", help="leave after so many")
+    join.add_argument(
+        "--key", metavar="FILE", help="keep the bot's key there: its ratings and unfinished matches"
+    )
     join.add_argument("--name", metavar="NAME", help="what the server calls it")
 
     positions = command("positions", "positions with exact values, to learn from", game=True)
