@@ -43,11 +43,15 @@ class Limits(NamedTuple):
 
     @classmethod
     def usual(cls) -> Limits:
-        """The usual ones, as DUELS_BOT_SECONDS and DUELS_BOT_MEMORY change them."""
-        seconds, memory = (_number(f"DUELS_BOT_{name}") for name in ("SECONDS", "MEMORY"))
+        """The usual ones, as DUELS_BOT_SECONDS, _START and _MEMORY in the environment change them."""
+        seconds, start, memory = (
+            _number(f"DUELS_BOT_{name}") for name in ("SECONDS", "START", "MEMORY")
+        )
+        usual = cls()
         return cls(
-            seconds=cls().seconds if seconds is None else seconds,
-            memory=cls().memory if memory is None else int(memory),
+            seconds=usual.seconds if seconds is None else seconds,
+            start=usual.start if start is None else start,
+            memory=usual.memory if memory is None else int(memory),
         )
 
 

@@ -124,9 +124,9 @@ def test_the_history_of_a_log_is_that_of_the_match(game: AnyGame) -> None:
 
 def opened(visitor: Visitor, count: int) -> list[dict[str, Any]]:
     """The open challenges of others, once there are so many."""
-    until, found = time.monotonic() + 60, list[dict[str, Any]]()
+    until = time.monotonic() + 60
     while time.monotonic() < until:
-        found = visitor.ask("GET", "/api/matches")["open"]
+        found: list[dict[str, Any]] = visitor.ask("GET", "/api/matches")["open"]
         if len(found) == count:
             return found
         time.sleep(0.1)
