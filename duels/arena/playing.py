@@ -14,11 +14,12 @@ from __future__ import annotations
 
 import atexit
 import json
+import threading
 import zlib
 from collections.abc import Callable, Mapping
 from functools import lru_cache
 from hashlib import sha256
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple
 
 from duels.arena.keeping import Done, columns_of, packed
 from duels.arena.luck import NOTHING, adjusted
@@ -157,7 +158,16 @@ def result_of(place: Place, game: Game) -> Played:
 # Players
 
 
-_programs: dict[str, Any] = {}  # programs are started once and serve game after game
+class Programs(threading.local):
+    """The programs of a thread: started once, to serve game after game. A cluster has threads."""
+
+    def __init__(self) -> None:
+        self.started: dict[str, External] = {}
+        _everywhere.append(self.started)
+
+
+_everywhere: list[dict[str, External]] = []  # of all threads
+_programs = Programs()
 
 
 def seated(name: str, own: str, game: AnyGame) -> Player:
@@ -168,24 +178,34 @@ def seated(name: str, own: str, game: AnyGame) -> Player:
     kind = named(name).kind
     if kind == OPPONENT:
         return player(name, own)
-    program = _programs.pop(name, None)
+    started = _programs.started
+    program: Player | None = started.pop(name, None)
     if program is None:
-        while len(_programs) >= MOST_PROGRAMS:  # the first is the one that is longest unused
-            _programs.pop(next(iter(_programs))).close()
+        while len(started) >= MOST_PROGRAMS:  # the first is the one that is longest unused
+            started.pop(next(iter(started))).close()
         program = isolated(name, own) if kind == CLASS else player(name, own)
     if isinstance(program, External):
-        _programs[name] = program
+        started[name] = program
         program.stream, program.stalled = own, None
     if isinstance(program, Isolated):
         program.renew(own, game)
-    return cast(Player, program)
+    return program
+
+
+def end_programs() -> None:
+    """End every program that this thread started."""
+    _end(_programs.started)
 
 
 @atexit.register
-def end_programs() -> None:
-    """End every program that was started here."""
-    while _programs:
-        _programs.popitem()[1].close()
+def _end_all() -> None:
+    for started in _everywhere:
+        _end(started)
+
+
+def _end(started: dict[str, External]) -> None:
+    while started:
+        started.popitem()[1].close()
 
 
 def _guarded(player: Player) -> Callable[[View], Mix]:

@@ -43,7 +43,7 @@ class Limits(NamedTuple):
 
     @classmethod
     def usual(cls) -> Limits:
-        """The usual ones, as DUELS_BOT_SECONDS, _START and _MEMORY in the environment change them."""
+        """The usual ones, or what DUELS_BOT_SECONDS, _START and _MEMORY in the environment say."""
         seconds, start, memory = (
             _number(f"DUELS_BOT_{name}") for name in ("SECONDS", "START", "MEMORY")
         )

@@ -10,6 +10,12 @@ from duels.core.game import Move
 from duels.core.player import Player, View
 
 
+def worker() -> int:
+    """The process that plays the tournament; a class is in one of its own, under a warden."""
+    with open(f"/proc/{os.getppid()}/stat") as warden:
+        return int(warden.read().rpartition(")")[2].split()[1])
+
+
 class Last(Player):
     """Takes its last option."""
 
@@ -46,8 +52,7 @@ class Dies(Slow):
                 os.unlink(order)
         except FileNotFoundError:
             return super().choose(view)
-        with open(f"/proc/{os.getppid()}/stat") as warden:  # between it and the worker
-            os.kill(int(warden.read().rpartition(")")[2].split()[1]), signal.SIGKILL)
+        os.kill(worker(), signal.SIGKILL)
         return super().choose(view)
 
 
@@ -87,9 +92,9 @@ class Unmakeable(Player):
 
 
 class Elsewhere(Last):
-    """Leaves a mark in the environment's file for each process it plays in."""
+    """Leaves a mark in the environment's file for each process it plays for."""
 
     def choose(self, view: View) -> Move:
         with open(os.environ["DUELS_TEST_MARKS"], "a") as file:
-            file.write(f"{os.getpid()}\n")
+            file.write(f"{worker()}\n")
         return super().choose(view)
