@@ -43,6 +43,13 @@ def _failures(record: Mapping[str, Any]) -> tuple[tuple[int, str], ...]:
     return tuple(apart(players, why).items())
 
 
+def failures(game: Played) -> tuple[tuple[int, str], ...]:
+    """The seats that failed in a game and why; games that were kept without a reason have none."""
+    if game.failed or game.loser is None:
+        return game.failed
+    return ((game.loser, "its record says why"),)
+
+
 def disqualified(cup: Tournament, games: Iterable[Played]) -> dict[str, str]:
     """The players that were disqualified in some games, and why."""
     return {

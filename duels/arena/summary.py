@@ -14,7 +14,7 @@ from collections.abc import Iterable, Sequence
 from math import exp, sqrt
 from typing import NamedTuple
 
-from duels.arena.failures import LeftOut, Reason, left_out, reasons
+from duels.arena.failures import LeftOut, Reason, failures, left_out, reasons
 from duels.arena.played import Encounter, Setting, Tournament
 from duels.arena.ratings import Rating, rate
 from duels.arena.scores import CONFIDENCE, PSEUDO, Moments, Score, estimated
@@ -121,7 +121,7 @@ class Sums:
             if game.regret is not None and game.graded is not None:
                 for side, ratio in enumerate(self.regret):
                     ratio.add(game.regret[side ^ game.seat], game.graded[side ^ game.seat])
-            for seat, why in game.failed:
+            for seat, why in failures(game):
                 key = self.names[seat ^ game.seat], game.by
                 self.failed.setdefault(key, []).append((cup.number(game), why))
 
