@@ -30,7 +30,8 @@ from contextlib import suppress
 from math import isnan, nan
 from typing import Any, NamedTuple
 
-from duels.arena.played import Encounter, Place, Played, Tournament
+from duels.arena.failures import FAILED, disqualified, with_reasons
+from duels.arena.played import DISQUALIFIED, Encounter, Place, Played, Tournament
 from duels.arena.schedule import Portion
 from duels.arena.sprt import decide
 from duels.core.errors import DuelsError, OptionError, RecordError, quote
@@ -45,7 +46,7 @@ CREATE TABLE IF NOT EXISTS portions (
     PRIMARY KEY (game, pairing, start)
 );
 """
-ENDS = ("rules", "limit", "forfeit", "time", "resignation")
+ENDS = ("rules", "limit", "forfeit", "time", "resignation", DISQUALIFIED)
 NOBODY = -1
 # Of each game: twice the score, how it ended and who lost so, choices; then what may be unknown.
 TYPES = "bbbiddddd"
@@ -119,6 +120,14 @@ def unpacked(portion: Portion, data: bytes) -> list[Played]:
             )
         )  # fmt: skip
     return found
+
+
+def explained(done: Done) -> list[Played]:
+    """The finished games of a portion, with who failed in them and why, as the records say."""
+    games = unpacked(done.portion, done.played)
+    if done.portion.compiled or not any(game.by in FAILED for game in games):
+        return games
+    return with_reasons(games, json.loads(inflated(done.records)))
 
 
 class Archive:
@@ -195,16 +204,24 @@ class Archive:
     def played(self, game: int, pairing: int) -> list[Played]:
         """The games of a pairing in a game from the first pair on, without a gap."""
         rows = self._base.execute(
-            "SELECT game, pairing, start, stop, compiled, played FROM portions"
-            " WHERE game = ? AND pairing = ? ORDER BY start",
+            "SELECT * FROM portions WHERE game = ? AND pairing = ? ORDER BY start",
             (game, pairing),
         )
         found: list[Played] = []
-        for *numbers, data in rows:
+        for *numbers, data, records in rows:
             portion = _portion(numbers)
             if 2 * portion.start != len(found):
                 break
-            found += unpacked(portion, data)
+            found += explained(Done(portion, data, records))
+        return found
+
+    def disqualified(self) -> dict[str, str]:
+        """The players that were disqualified, and why."""
+        found: dict[str, str] = {}
+        for *numbers, data, records in self._base.execute(
+            "SELECT * FROM portions WHERE NOT compiled"
+        ):
+            found |= disqualified(self.cup, explained(Done(_portion(numbers), data, records)))
         return found
 
     def encounters(self) -> Iterator[Encounter]:

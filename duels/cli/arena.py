@@ -7,6 +7,7 @@ import os
 from argparse import Namespace
 from hashlib import sha256
 
+from duels.arena.failures import left_out, told
 from duels.arena.keeping import Archive
 from duels.arena.page import page
 from duels.arena.played import Setting, Tournament
@@ -17,12 +18,11 @@ from duels.arena.sprt import bounds
 from duels.arena.summary import Summary, summary
 from duels.cli.files import named, shown, write
 from duels.cli.progress import ProgressBar
+from duels.cli.stopping import status_of, stoppable
 from duels.cli.terminal import Terminal
 from duels.core.errors import OptionError, quote
 from duels.core.show import listed
 from duels.games import catalogue, find
-
-INTERRUPTED = 130
 
 
 def arena(terminal: Terminal, given: Namespace) -> int:
@@ -36,6 +36,7 @@ def arena(terminal: Terminal, given: Namespace) -> int:
             sprt=bounds(given.sprt) if given.sprt else None,
             time_limit=given.time_limit,
             compiled=True,
+            max_failures=given.max_failures,
         )
     )
     if given.cluster is not None:
@@ -44,16 +45,19 @@ def arena(terminal: Terminal, given: Namespace) -> int:
     bar = ProgressBar("Arena")
     with Archive.begin(folder, cup) as archive:
         terminal.note(f"{describe(cup)}, kept in {shown(folder)}")
+        for who, what in told(left_out(cup)):
+            terminal.note(f"{who} {what}")
         try:
-            run(archive, jobs=given.jobs, cluster=given.cluster, progress=bar)
-        except KeyboardInterrupt:
+            with stoppable():
+                run(archive, jobs=given.jobs, cluster=given.cluster, progress=bar)
+        except KeyboardInterrupt as stop:
             bar.done()
             count = sum(portion.games for portion in archive.portions())
             terminal.note(
                 f"duels: stopped; {count:,} games are kept in {shown(folder)}, "
                 "and the same command goes on from there"
             )
-            return INTERRUPTED
+            return status_of(stop)
         bar.done()
         found = summary(cup, archive.encounters())
     files = save(folder, found)
@@ -62,7 +66,8 @@ def arena(terminal: Terminal, given: Namespace) -> int:
         return 0
     terminal.say(text(found, ascii_only=terminal.ascii))
     place = shown(folder)
-    terminal.say(["", f"In {place}: {listed(files)}. To see a game: duels replay {place}#1"])
+    first = found.games[0].meetings[0].record if found.games else 1
+    terminal.say(["", f"In {place}: {listed(files)}. To see a game: duels replay {place}#{first}"])
     return 0
 
 

@@ -237,6 +237,10 @@ def _parser(first: str) -> argparse.ArgumentParser:
         help="end a pairing when it is decided which difference is likelier; --pairs at the most",
     )  # fmt: skip
     arena.add_argument("--time-limit", type=seconds, metavar="SECONDS", help="for each choice")
+    arena.add_argument(
+        "--max-failures", type=count, default=3, metavar="N",
+        help="disqualify a player that fails to start or to answer N times in a row; usually 3",
+    )  # fmt: skip
     arena.add_argument("--seed", type=seed, default=1, metavar="N", help="usually 1")
     arena.add_argument("--jobs", type=count, default=1, metavar="N", help="usually 1")
     arena.add_argument(
@@ -259,6 +263,9 @@ def _parser(first: str) -> argparse.ArgumentParser:
     join.add_argument("--bot", required=True, metavar="CMD", help="'./bot', MODULE:CLASS or a name")
     join.add_argument("--game", metavar="GAME", help="open challenges of this game, and wait")
     join.add_argument("--matches", type=count, metavar="N", help="leave after so many")
+    join.add_argument(
+        "--key", metavar="FILE", help="keep the bot's key there: its ratings and unfinished matches"
+    )
     join.add_argument("--name", metavar="NAME", help="what the server calls it")
 
     positions = command("positions", "positions with exact values, to learn from", game=True)
