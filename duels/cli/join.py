@@ -8,6 +8,7 @@ from argparse import Namespace
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
+from duels.cli.remote import check_dice
 from duels.cli.serve import check_extra
 from duels.cli.stopping import status_of, stoppable
 from duels.cli.terminal import Terminal, printable
@@ -46,7 +47,7 @@ def join(terminal: Terminal, given: Namespace) -> int:
     # Each process is a player of its own there: two of them can meet, and neither plays the other's
     # matches.
     key, lock = (new_key(), None) if given.key is None else kept_key(given.key)
-    visitor = Visitor(server, key)
+    visitor = Visitor(server, key, keeps=given.key is not None)
     try:
         with stoppable():
             guarded(bot, bot.prepare)
@@ -195,7 +196,7 @@ def _play(terminal: Terminal, visitor: Visitor, id: str, bot: Player) -> int:
         table.close()
     result = table.view and table.view["result"]
     terminal.say([printable(result["reason"] if result else "The match was closed.")])
-    return 0
+    return check_dice(terminal, table)
 
 
 def _introduced(match: dict[str, Any]) -> str:

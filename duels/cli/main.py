@@ -298,7 +298,12 @@ def _parser(first: str) -> argparse.ArgumentParser:
     )
     solve.add_argument("--out", metavar="FILE", help="write the table there")
 
-    command("verify", "check every roll, deal and draw of a record", file=REQUIRED)
+    verify = command("verify", "check every roll, deal and draw of a record", file=REQUIRED)
+    verify.add_argument(
+        "--saw", action="append", default=[], metavar="HASH",
+        help="a commitment or hash you were shown before the match: the record must have it",
+    )  # fmt: skip
+    verify.add_argument("--json", action="store_true", help="for programs")
 
     def database(made: Any) -> None:
         made.add_argument(

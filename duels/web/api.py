@@ -14,7 +14,6 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from duels.core.chance import commitment
 from duels.core.errors import DuelsError, MalformedMove, OptionError, UnknownName
 from duels.core.fair import KEY, draws
 from duels.core.match import Match
@@ -33,8 +32,9 @@ from duels.web.hall import Hall
 from duels.web.keys import checked_name, digest, is_key, is_room_id, public_id, usual_name
 from duels.web.limits import Rates
 from duels.web.lobby import Lobby, Taken, Wish, place
-from duels.web.room import NoRoom, Room, published
+from duels.web.room import NoRoom, Room
 from duels.web.sockets import address_of
+from duels.web.starting import published
 from duels.web.store import OVER, Conflict, Row, StoreError, Unavailable, log
 from duels.web.text import check
 
@@ -249,13 +249,11 @@ class Api:
     async def fair(self, request: Request) -> Response:
         async with self.hall.using(self._id(request)) as room:
             self._over(room)
-            match, fair = room.playing(), room.playing().about[KEY]
-            return answer(
-                {
-                    "commitment": commitment(int(fair["secret"])), "secret": fair["secret"],
-                    "nonces": fair["nonces"], "seed": str(match.seed), "draws": draws(match),
-                }
-            )  # fmt: skip
+            match = room.playing()
+            seed = None if match.seed is None else str(match.seed)
+            if not isinstance(fair := match.about.get(KEY), dict):
+                raise Taken("the record does not tell a secret and nonces to check its seed by")
+            return answer({**fair, "seed": seed, "draws": draws(match)})
 
     def _begun(self, room: Room) -> None:
         if room.match is None:

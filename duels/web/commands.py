@@ -32,8 +32,16 @@ class Command(msgspec.Struct):
     id: Id
 
 
-class Nonce(Command, tag="nonce"):
+class Commit(Command, tag="commit"):
+    hash: Annotated[str, msgspec.Meta(max_length=64)]
+
+
+class Reveal(Command, tag="reveal"):
     nonce: Annotated[str, msgspec.Meta(max_length=64)]
+
+
+class Nonce(Command, tag="nonce"):
+    """A nonce without a hash, as clients of protocol 1 send it: refused."""
 
 
 class Move(Command, tag="move"):
@@ -79,7 +87,21 @@ class Ping(Command, tag="ping"):
     pass
 
 
-AnyCommand = Nonce | Move | Resign | Undo | Accept | Decline | Hint | Claim | Rematch | React | Ping
+AnyCommand = (
+    Commit
+    | Reveal
+    | Nonce
+    | Move
+    | Resign
+    | Undo
+    | Accept
+    | Decline
+    | Hint
+    | Claim
+    | Rematch
+    | React
+    | Ping
+)
 _frames = msgspec.json.Decoder(AnyCommand | Hello)
 REACTIONS = ("👋", "👏", "😀", "😮", "🤔", "🍀")
 

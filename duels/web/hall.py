@@ -54,11 +54,13 @@ class Hall:
         self._sweeper: asyncio.Task[None] | None = None
         self.stopping = False
         self.address = ""  # where other processes find this one, if there are any
+        self.opened = 0.0  # when
 
     async def open(self) -> None:
         if self._sweeper is not None:
             return
         await self.store.open()
+        self.opened = self.settings.now()
         if self.address:
             await self.store.join(self.address, self.drop)
         self._sweeper = asyncio.create_task(self._sweep())
@@ -211,6 +213,8 @@ class Hall:
         """Everybody there, what is new."""
         if room.shown() != before:
             self.broadcast(room, lambda seat: frames.match_frame(room, seat))
+        if room.claimable() is not None:
+            self.broadcast(room, lambda seat: frames.presence(room))
         if room.match is None:
             return
         made: dict[tuple[int | None, int], bytes] = {}
@@ -223,8 +227,6 @@ class Hall:
         self.metrics.moves += room.row.moment > moment
         if room.match.result is not None and before[0] != OVER:
             self._tasks.start(self._rate())
-        if room.claimable() is not None:
-            self.broadcast(room, lambda seat: frames.presence(room))
 
     def broadcast(self, room: Room, frame: Callable[[int | None], bytes]) -> None:
         made: dict[int | None, bytes] = {}
@@ -266,7 +268,7 @@ class Hall:
             if row.state == WAITING:
                 await self.change(room, lambda: room.close("Nobody joined in time."))
             elif row.state == STARTING:
-                await self.change(room, lambda: room.close("A player did not come in time."))
+                await self.change(room, lambda: room.not_started(self.opened))
             elif row.state == PLAYING:
                 await self.change(room, room.time_out)
 

@@ -69,7 +69,8 @@ class Row(msgspec.Struct):
     deadline: float | None = None  # when to look at it even if nobody does
     begun: float | None = None
     ended: float | None = None
-    nonces: list[str | None] = []
+    nonces: list[str | None] = []  # as revealed
+    hashes: list[str | None] = []  # of the nonces; empty if it began before there were any
     header: msgspec.Raw = NOTHING  # of the record once it has begun, as JSON: it rarely changes
     pending: dict[str, Any] | None = None  # sealed picks
     offer: int | None = None  # the player who asks to take back

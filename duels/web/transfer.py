@@ -138,12 +138,19 @@ def _save(match: Match) -> Save:
         str(shares.get("secret", "0")), seats, state=OVER, begun=match.begun,
         ended=(match.stamps[-1].at if match.stamps else match.begun) or 0.0,
         time=match.time_control._asdict() if match.time_control else None,
-        nonces=list(shares.get("nonces", ["", ""])), header=written(record.header(match)),
+        nonces=_pair(shares.get("nonces")), hashes=_pair(shares.get("hashes")),
+        header=written(record.header(match)),
         result=dump(match.result), moment=len(match.events), taken_back=match.taken_back,
         hinted=match.about.get("hinted") is True,
     )  # fmt: skip
     row.updated = row.ended or 0.0
     return Save(row, 0, tuple(msgspec.json.encode(entry) for entry in entries))
+
+
+def _pair(told: Any) -> list[str | None]:
+    """Nonces or hashes that a record tells; none where it tells something else."""
+    pair = isinstance(told, list) and len(told) == 2
+    return told if pair and all(isinstance(one, str | None) for one in told) else []
 
 
 async def try_store(database: str) -> None:

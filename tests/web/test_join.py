@@ -59,7 +59,10 @@ def test_a_bot_joins_a_match_and_plays_it_to_its_end(server: Process, tmp_path: 
     assert (status, errors) == (0, "")
     assert "as Player 2." in out
     assert table.view is not None
-    assert out.splitlines()[-1] == table.view["result"]["reason"]
+    *_, told, dice = out.splitlines()
+    assert told == table.view["result"]["reason"]
+    assert dice.startswith("Dice checked: ")
+    assert "2 nonces fit their hashes" in dice
 
 
 def test_two_bots_meet_by_open_challenges(server: Process, tmp_path: Path) -> None:

@@ -212,27 +212,6 @@ def test_whoever_leaves_for_good_can_be_beaten_after_a_countdown() -> None:
     run(test)
 
 
-def test_a_player_who_withholds_a_nonce_only_delays_until_the_match_is_closed() -> None:
-    async def test() -> None:
-        now = Hands()
-        async with served(now=now) as server:
-            ada, bob = server.person(), server.person()
-            made = await ada.create("cipher-siege")
-            await bob.join(made["id"])
-            one = await ada.sit(made["id"])
-            two = await bob.sit(made["id"], nonce=False)
-            assert one.view is None
-            assert "not started" in (await two.wish("move", at=0, move="swap 1"))["reason"]
-            now.time += QUICK.start_within + 1
-            closed = await one.until("match")
-            assert closed["match"]["state"] == "closed"
-            assert closed["match"]["reason"]
-            assert (await two.wish("nonce", nonce="a" * 16))["ok"]
-            assert (await ada.get(f"/api/matches/{made['id']}"))["state"] == "closed"
-
-    run(test)
-
-
 def test_typed_words_are_read_as_in_the_terminal() -> None:
     async def test() -> None:
         async with served() as server:
