@@ -57,7 +57,7 @@ def page(found: Summary) -> str:
 </style></head><body>
 <h1>Arena</h1>
 <p>{len(cup.players)} players, {found.played:,} games in pairs that share their chance with seats
-swapped, seed {cup.seed}.</p>
+swapped, {cup.described()}.</p>
 <nav>{links}</nav>
 {body}{_regrets(found)}{_forfeits(found)}{_left_out(found)}<h2>What the numbers mean</h2>
 {below}

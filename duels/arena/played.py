@@ -90,7 +90,7 @@ class Tournament(NamedTuple):
     players: tuple[str, ...]  # as they were named; each once
     games: tuple[Setting, ...]
     pairs: int  # of each pairing in each game; at most, where a test ends it earlier
-    seed: int
+    seed: int  # of chance and of the built-in players
     gauntlet: bool = False  # the first player meets all others, who do not meet each other
     sprt: tuple[float, float] | None = None  # the two Elo differences between which to decide
     turn_limit: int = TURN_LIMIT
@@ -100,6 +100,20 @@ class Tournament(NamedTuple):
         MAX_FAILURES  # in a row, of a program to start or to answer, until it is out
     )
     plays: tuple[tuple[str, tuple[str, ...]], ...] = ()  # of players who do not play all
+    # Of the random streams of players from outside, with a secret seed. None: the seed is public,
+    # and their streams come from it too.
+    key: int | None = None
+    programs: tuple[str, ...] = ()  # a digest of each player's program, where they were taken
+
+    @property
+    def engine(self) -> str:
+        """What plays: results are reproducible with the same engine only."""
+        return "compiled" if self.compiled else "python"
+
+    def described(self) -> str:
+        """Where the results come from, in a few words."""
+        seed = f"seed {self.seed}" if self.key is None else "a secret seed"
+        return f"{seed}, engine {self.engine}"
 
     @property
     def pairings(self) -> tuple[tuple[int, int], ...]:
@@ -134,16 +148,31 @@ class Tournament(NamedTuple):
         return Place(game, pairing, pair, seat)
 
     def to_json(self) -> dict[str, Any]:
-        """As JSON values, options by name."""
+        """What may be published, as JSON values; a secret seed is null."""
         games = [{"slug": slug, "options": dict(options)} for slug, options in self.games]
         plays = [[name, list(slugs)] for name, slugs in self.plays]
-        return self._asdict() | {"players": list(self.players), "games": games, "plays": plays}
+        told = self._asdict() | {"players": list(self.players), "games": games, "plays": plays}
+        del told["compiled"], told["key"]
+        seed = self.seed if self.key is None else None
+        programs = dict(zip(self.players, self.programs, strict=False))
+        return told | {"seed": seed, "engine": self.engine, "programs": programs}
+
+    def to_stored(self) -> dict[str, Any]:
+        """All of it as JSON values, for the file of the tournament."""
+        return self.to_json() | {"seed": self.seed, "key": self.key}
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> "Tournament":
-        """What `to_json` gave."""
+        """What `to_json` or `to_stored` gave, in this version or in version 1."""
+        data = {"key": None, "programs": {}, **data}
         games = tuple(Setting(g["slug"], tuple(g["options"].items())) for g in data["games"])
         sprt = None if data["sprt"] is None else (data["sprt"][0], data["sprt"][1])
-        plays = tuple((name, tuple(slugs)) for name, slugs in data.get("plays", ()))
-        players = tuple(data["players"])
-        return cls(**{**data, "players": players, "games": games, "sprt": sprt, "plays": plays})
+        players, programs = tuple(data["players"]), data["programs"]
+        return cls(
+            players, games, data["pairs"], data["seed"], data["gauntlet"], sprt,
+            data["turn_limit"], data["time_limit"],
+            data["engine"] == "compiled" if "engine" in data else data["compiled"],
+            data.get("max_failures", MAX_FAILURES),
+            tuple((name, tuple(slugs)) for name, slugs in data.get("plays", ())),
+            data["key"], tuple(programs[name] for name in players) if programs else (),
+        )  # fmt: skip

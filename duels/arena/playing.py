@@ -24,8 +24,14 @@ from typing import Any, NamedTuple
 from duels.arena.keeping import Done, columns_of, packed
 from duels.arena.luck import NOTHING, adjusted
 from duels.arena.played import DISQUALIFIED, Place, Played, Tournament
-from duels.arena.schedule import WATCHED, Portion, encounter_seed, game_of, pair_seed
-from duels.core.chance import stream
+from duels.arena.schedule import (
+    WATCHED,
+    Portion,
+    encounter_seed,
+    game_of,
+    game_seed,
+    player_stream,
+)
 from duels.core.game import AnyGame, Move, Pick
 from duels.core.match import Match
 from duels.core.player import Player, View
@@ -97,17 +103,18 @@ class Game(NamedTuple):
 def play_game(cup: Tournament, place: Place, known: Failing | None = None) -> Game:
     """One game by the rules; it is forfeited at once where a player is disqualified."""
     given = identity(cup, place)
-    seed = pair_seed(encounter_seed(cup, place.game, place.pairing), place.pair)
     rules, names = game_of(cup.games[place.game]), given["players"]
     match = Match(
-        rules, seed, **given, time_limit=cup.time_limit,
+        rules, game_seed(cup, place), **given, time_limit=cup.time_limit,
         now=wall_clock if cup.time_limit is not None else _no_clock,
     )  # fmt: skip
     known = Failing() if known is None else known
     if out := {seat: known.out[name] for seat, name in enumerate(names) if name in known.out}:
         match.forfeit(tuple(out), reason(out))
         return Game(match, (_silent, _silent), disqualified=True)
-    seats = [seated(name, stream(seed, seat), rules) for seat, name in enumerate(names)]
+    seats = [
+        seated(name, player_stream(cup, place, seat), rules) for seat, name in enumerate(names)
+    ]
     host, said = Host(match, dict(enumerate(seats))), dict[tuple[int, int], Mix]()
     while match.result is None:
         moment, asked = len(match.events), match.deciders

@@ -41,7 +41,7 @@ def text(found: Summary, *, ascii_only: bool = False) -> list[str]:
     count = len(cup.games)
     lines = [
         f"{len(cup.players)} players, {count} game{'' if count == 1 else 's'}, "
-        f"{found.played:,} games in pairs, seed {cup.seed}"
+        f"{found.played:,} games in pairs, {cup.described()}"
     ]
     parts = [*found.games, found.overall] if count > 1 else [*found.games]
     for part in parts:

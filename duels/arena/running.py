@@ -17,6 +17,7 @@ from importlib import import_module
 from itertools import islice
 from typing import Any
 
+from duels.arena.engine import is_ready
 from duels.arena.failures import disqualified
 from duels.arena.keeping import Archive, Done, explained, unpacked
 from duels.arena.lifeline import end_with
@@ -66,14 +67,24 @@ class Tests:
 
 
 def run(
-    archive: Archive, *, jobs: int = 1, cluster: str | None = None, progress: Progress | None = None
-) -> None:
-    """Play all that is not in the archive yet. Where workers are lost, others go on."""
+    archive: Archive,
+    *,
+    jobs: int = 1,
+    cluster: str | None = None,
+    progress: Progress | None = None,
+    pairs: int | None = None,
+) -> int:
+    """Play all that is not in the archive yet, and say how many games. Where workers are lost,
+    others go on. `pairs` is how many pairs to play, where the archive may hold more."""
     cup, there, tests = archive.cup, archive.portions(), Tests(archive.cup)
     if cup.sprt is not None:
         for done in archive.everything():
             tests.add(done)
-    todo = [portion for portion in portions(cup) if portion not in there]
+    todo = list(portions(cup, there, pairs))
+    announced = {
+        encounter for encounter in {(portion.game, portion.pairing) for portion in todo}
+        if not cup.compiled or is_ready(cup, *encounter)
+    }  # fmt: skip
     this, out = os.urandom(8).hex(), archive.disqualified()
     whole = sum(portion.games for portion in todo)
     count = passed = 0
@@ -86,11 +97,21 @@ def run(
             if tests.decided(portion):
                 passed += portion.games
             else:
+                announce(portion)
                 yield portion
 
-    def tell() -> None:
+    def announce(portion: Portion) -> None:
+        """Say what is compiled before it is: nothing else happens for seconds."""
+        encounter = portion.game, portion.pairing
+        if portion.compiled and encounter not in announced:
+            announced.add(encounter)
+            one, two = (cup.players[index] for index in cup.pairings[portion.pairing])
+            tell(f"compiling {cup.games[portion.game].slug}, {one} - {two}")
+
+    def tell(what: str = "") -> None:
         if progress is not None and whole:
-            progress(min(1.0, (count + passed) / whole), f"{count:,} of {whole:,} games")
+            done = min(1.0, (count + passed) / whole)
+            progress(done, what or f"{count:,} of {whole:,} games")
 
     tell()
     while True:
@@ -103,7 +124,7 @@ def run(
                 tests.add(done)
                 count += done.portion.games
                 tell()
-            return
+            return count
         except Lost:
             if count == before:  # nothing goes on any more
                 raise

@@ -241,13 +241,23 @@ def _parser(first: str) -> argparse.ArgumentParser:
         "--max-failures", type=count, default=3, metavar="N",
         help="disqualify a player that fails to start or to answer N times in a row; usually 3",
     )  # fmt: skip
-    arena.add_argument("--seed", type=seed, default=1, metavar="N", help="usually 1")
+    arena.add_argument(
+        "--seed", type=seed, metavar="N",
+        help="for the same games again, among trusted players; usually a secret one",
+    )  # fmt: skip
+    arena.add_argument(
+        "--engine", choices=("auto", "compiled", "python"), default="auto",
+        help="what plays between built-in players; usually the faster of the two",
+    )  # fmt: skip
     arena.add_argument("--jobs", type=count, default=1, metavar="N", help="usually 1")
     arena.add_argument(
         "--cluster", metavar="URL", help="of workers: dask://HOST:PORT or ray://HOST:PORT"
     )
     arena.add_argument(
         "--out", metavar="DIR", help="where it is kept, and goes on if it was interrupted"
+    )
+    arena.add_argument(
+        "--fresh", action="store_true", help="start over; the old games are put aside"
     )
     json(arena, "the results, for programs")
     plain(arena)

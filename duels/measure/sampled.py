@@ -43,9 +43,10 @@ class Sample(Player):
     """A player's choices at each position it was asked about, as a mix."""
 
     def __init__(
-        self, player: Player, asks: int, known: dict[Any, list[Move]], tell: Progress
+        self, player: Player, asks: int, known: dict[Any, list[Move]], tell: Progress, seed: int = 1
     ) -> None:
         self.player, self.asks, self.known, self._tell = player, asks, known, tell
+        self.seed = seed
         self.positions: set[Any] = set()
 
     def mix(self, view: View) -> Mapping[Move, float]:
@@ -58,7 +59,8 @@ class Sample(Player):
             raise TooMany
         picks = self.known.setdefault(key, [])
         while len(picks) < self.asks:
-            self.player.stream = f"sample {len(picks)} {len(self.known)}"
+            # Like any other stream: a player must not know from it that it is being sampled.
+            self.player.stream = stream((self.seed << 32) + len(self.known), len(picks))
             move = choice(self.player, view)
             if move not in view.options:
                 raise Misbehaved(f"it chose {move!r}, which is not an option")
@@ -84,7 +86,8 @@ def sampled_exploitability(
 ) -> Exploitability:  # fmt: skip
     """What a response that was fitted to samples gains in fresh games; never more than anybody can.
 
-    What is wrong with the player is raised as `Misbehaved`.
+    All chance of these games follows from `seed`: give a secret one for a player that is not
+    trusted. What is wrong with the player is raised as `Misbehaved`.
     """
     tell = progress or (lambda part, what: None)
     limit = TURN_LIMIT if turn_limit is None else turn_limit
@@ -101,7 +104,7 @@ def sampled_exploitability(
         start = play((player, player), 0, "games against itself")
     seats, asked = [], []
     for seat in (0, 1):
-        response, sample = _fitted(game, player, seat, turn_limit, tell)
+        response, sample = _fitted(game, player, seat, turn_limit, seed << 8, tell)
         asked.append((sample.asks, len(sample.positions)))
         against: list[float | None] = [None, None]
         others = [(response, "its best response"), (Perfect(""), "perfect play")]
@@ -121,12 +124,12 @@ def sampled_exploitability(
 
 
 def _fitted(
-    game: AnyGame, player: Player, seat: int, turn_limit: int | None, tell: Progress
+    game: AnyGame, player: Player, seat: int, turn_limit: int | None, seed: int, tell: Progress
 ) -> tuple[Player, Sample]:
     """A best response to what a player was seen to choose."""
     known: dict[Any, list[Move]] = {}
     for asks in ASKS:
-        sample = Sample(player, asks, known, tell)
+        sample = Sample(player, asks, known, tell, seed + 128 + seat)
         asked = Asked(game, sample)
         try:
             if game.private:
