@@ -96,9 +96,7 @@ class Tournament(NamedTuple):
     turn_limit: int = TURN_LIMIT
     time_limit: float | None = None  # seconds for a choice
     compiled: bool = False  # built-in players meet in compiled code where they can
-    max_failures: int = (
-        MAX_FAILURES  # in a row, of a program to start or to answer, until it is out
-    )
+    max_failures: int = MAX_FAILURES  # to start or to answer, in a row, until a player is out
     plays: tuple[tuple[str, tuple[str, ...]], ...] = ()  # of players who do not play all
     # Of the random streams of players from outside, with a secret seed. None: the seed is public,
     # and their streams come from it too.
