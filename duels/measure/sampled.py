@@ -10,7 +10,7 @@ the exploitability, with the interval of the mean.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from math import sqrt
 from typing import Any
 
@@ -19,14 +19,14 @@ from duels.core.errors import Misbehaved
 from duels.core.game import AnyGame, Move
 from duels.core.match import TURN_LIMIT, Match
 from duels.core.player import Player, View
-from duels.measure import BestResponse
+from duels.games import game_of
 from duels.measure.hidden import Tree
 from duels.measure.policies import Asked
+from duels.measure.response import OpenResponse
 from duels.measure.result import SAMPLED, Exploitability, Seat
 from duels.measure.walking import walk
 from duels.players.hosting import Host, choice
 from duels.players.optimal import Perfect
-from duels.players.uniform import Uniform
 from duels.solve.estimate import Estimate
 from duels.solve.solution import Progress, Unsolved
 
@@ -66,26 +66,15 @@ class Sample(Player):
         return {m: n / self.asks for m, n in Counter(picks[: self.asks]).items()}
 
 
-class Answers(Uniform):
-    """Answers by what it has seen, as a tree says; where the tree does not go, anything."""
-
-    def __init__(self, tree: Tree) -> None:
-        super().__init__(stream="")
-        self._answers = tree.answers
-
-    def candidates(self, view: View) -> Sequence[Move]:
-        found = self._answers.get(view.history)
-        return view.options if found is None else (found,)
-
-
 def sampled_exploitability(
-    game: AnyGame, player: Player, *, games: int = GAMES, turn_limit: int | None = None,
+    game: str | AnyGame, player: Player, *, games: int = GAMES, turn_limit: int | None = None,
     seed: int = 1, progress: Progress | None = None,
 ) -> Exploitability:  # fmt: skip
     """What a response that was fitted to samples gains in fresh games; never more than anybody can.
 
     What is wrong with the player is raised as `Misbehaved`.
     """
+    game = game_of(game)
     tell = progress or (lambda part, what: None)
     limit = TURN_LIMIT if turn_limit is None else turn_limit
     open_game = not game.private
@@ -130,8 +119,8 @@ def _fitted(
         asked = Asked(game, sample)
         try:
             if game.private:
-                return Answers(Tree(game, seat, asked, turn_limit=turn_limit)), sample
-            return BestResponse(game, 1 - seat, walk(game, seat, asked)), sample
+                return Tree(game, seat, asked, turn_limit=turn_limit).response(), sample
+            return OpenResponse(game, 1 - seat, walk(game, seat, asked)), sample
         except TooMany:
             continue
     raise Unsolved(

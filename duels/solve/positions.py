@@ -19,6 +19,7 @@ from typing import Any, NamedTuple
 
 from duels.core.errors import DuelsError, OptionError
 from duels.core.game import AnyGame, Chance, Over
+from duels.games import game_of
 from duels.solve.catalogue import solve
 from duels.solve.solution import Assessment, Progress, Unsolved
 
@@ -58,10 +59,11 @@ def split_of(game: AnyGame, observation: tuple[int, ...]) -> str:
 
 
 def positions(
-    game: AnyGame, n: int, *, seed: int = 1, split: str | None = None,
+    game: str | AnyGame, n: int, *, seed: int = 1, split: str | None = None,
     progress: Progress | None = None,
 ) -> Iterator[Position]:  # fmt: skip
     """Up to `n` different positions, fewer if the game has no more; of one split or of both."""
+    game = game_of(game)
     if split not in (None, *SPLITS):
         raise OptionError(f"split takes {' or '.join(SPLITS)}; got {split!r}")
     if game.private:
