@@ -11,7 +11,7 @@ learned, or was, and what it gains is a lower bound (`duels.measure.siege`).
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable
+from random import Random
 from typing import Any, NamedTuple
 
 from duels.core.game import AnyGame, Chance, Decide, Event, Move, Outcome, Over, Pick
@@ -23,7 +23,8 @@ from duels.measure.result import SELF_PLAY, Exploitability, Seat
 from duels.solve.solution import Progress, Unsolved, score
 
 MOST = 1_000_000  # events of a tree: about a minute
-GLANCE = 80_000  # moves and outcomes tried to find out that a tree is larger: about a second
+# How a larger tree is noticed before it is walked (`Tree._clearly_larger`).
+COURSES, STAKE, ENOUGH, HOPELESS, SURE = 1000, 0.1, 1000, 1e-4, 1e9
 SEALED = "seals choices and hides hands; that is not measured"
 History = tuple[Event, ...]
 
@@ -75,7 +76,7 @@ class Tree:
             "a smaller variant, or turn_limit=N (a draw after N choices), can be measured exactly"
         )
         try:
-            if self._fewest() > most:
+            if self._clearly_larger(most):
                 raise _TooLarge
             self.value = self._follow([Course(game.start(), (), 1.0, 0)], ())
         except _TooLarge:
@@ -98,55 +99,47 @@ class Tree:
     def response(self) -> BestResponse:
         return HiddenResponse(self.game, self.responder, self.value, self.answers)
 
-    def _fewest(self) -> int:
-        """A lower bound of the tree's events, found by trying about `GLANCE` moves and outcomes.
+    def _clearly_larger(self, most: int) -> bool:
+        """Whether random courses of play show that the tree has more than `most` events.
 
-        Positions that are the same after as many events are looked at once. A policy that may
-        choose by its past is taken to choose the move with the smallest tree.
+        The widths met along a course, multiplied up to each event and added, are expected to be the
+        size of the tree (Knuth 1975). So a stake that is multiplied by their ratio to `most` is not
+        expected to grow unless the tree is larger, and it ever gets to `SURE` with a probability of
+        1 / `SURE` at the most (Ville's inequality).
         """
-        places = {(self.game.start(), 0): 0}  # with the decisions so far
-        levels: list[list[tuple[bool, list[int]]]] = []
-        tried = 0
-        while places and tried < GLANCE:
-            turns = [self.game.turn(state) for state, _ in places]
-            going = [self._glance(*at, turn) for at, turn in zip(places, turns, strict=True)]
-            mixes = iter(self._mixes([at for at in going if isinstance(at, Place)]))
-            below: dict[tuple[Any, int], int] = {}
-            links: list[tuple[bool, list[int]]] = []
-            for (state, decisions), turn, moves in zip(places, turns, going, strict=True):
-                chosen = next(mixes) if isinstance(moves, Place) else moves
-                if tried >= GLANCE:
-                    chosen = ()
-                after = decisions + isinstance(turn, Decide)
-                least = isinstance(turn, Decide) and self._chooser(turn) in self._policies
-                play = self.game.play
-                children = [below.setdefault((play(state, m), after), len(below)) for m in chosen]
-                tried += len(children)
-                links.append((least and not isinstance(moves, Place), children))
-            levels.append(links)
-            places = below
-        fewest = [0] * len(places)
-        for links in reversed(levels):
-            fewest = [
-                (1 + min(fewest[n] for n in children)) if least and children
-                else len(children) + sum(fewest[n] for n in children)
-                for least, children in links
-            ]  # fmt: skip
-        return fewest[0]
+        luck, wealth = Random("how large the tree is"), 1.0
+        for _ in range(COURSES):
+            wealth *= 1 - STAKE + STAKE * self._course(luck, ENOUGH * most) / most
+            if not HOPELESS < wealth < SURE:
+                break
+        return wealth >= SURE
 
-    def _glance(
-        self, state: Any, decisions: int, turn: Decide | Chance | Over
-    ) -> Place | Iterable[str]:
-        """What may happen in a position, or the place at which a policy without memory is asked."""
-        if isinstance(turn, Chance):
-            return turn.odds
-        if isinstance(turn, Over) or decisions >= self._limit:
-            return ()
-        player = self._chooser(turn)
-        options = turn.options[player]
-        if player in self._policies and self._policies[player].memoryless:
-            return Place(state, player, options, ())
-        return options
+    def _course(self, luck: Random, enough: int) -> int:
+        """The size of the tree by one random course of play, or `enough` if it is larger."""
+        state, decisions, width, size = self.game.start(), 0, 1, 0
+        seen: list[History] = [(), ()]
+        while size < enough:
+            turn = self.game.turn(state)
+            if isinstance(turn, Over) or (isinstance(turn, Decide) and decisions >= self._limit):
+                return size
+            event: Event
+            if isinstance(turn, Chance):
+                moves = [*turn.odds]
+                pick = luck.choice(moves)
+                event = Outcome(pick, turn.by)
+            else:
+                player = self._chooser(turn)
+                moves = [*turn.options[player]]
+                if player in self._policies:
+                    moves = [*self._mixes([Place(state, player, tuple(moves), seen[player])])[0]]
+                pick = luck.choice(moves)
+                event = Pick(((player, pick),))
+                decisions += 1
+            width *= len(moves)
+            size += width
+            seen = [(*seen[who], self.game.redact(state, event, who)) for who in (0, 1)]
+            state = self.game.play(state, pick)
+        return enough
 
     def _follow(self, courses: list[Course], seen: History) -> float:
         """What the responder scores in all, each course by its weight."""
@@ -228,7 +221,7 @@ class Tree:
         for state, player, options, seen in places:
             policy = self._policies[player]
             view = View(self.game, player, self.game.observe(state, player), seen, options)
-            key = player, view.observation, () if policy.memoryless else policy.past(view)
+            key = player, view.observation, policy.past(view)
             keys.append(key)
             if key not in self._known:
                 unknown[key] = view

@@ -15,7 +15,6 @@ So is a policy that answers differently when it is asked again (`Asked.confirm`)
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from functools import cached_property
 from typing import Any
 
 from duels.core.errors import DuelsError, quote
@@ -126,25 +125,16 @@ class Asked:
         """What an array policy is shown of a view, before it is normalised."""
         assert view.player is not None
         seen = self.game.encode(view.observation, view.player)
-        return seen if self.memoryless else seen + self.past(view)
+        return seen + self.past(view)
 
     def past(self, view: View) -> tuple[Any, ...]:
-        """What a policy that is not memoryless may go by, besides what it sees now."""
+        """What a policy may go by besides what it sees now: the history, or what it recalls."""
         if self.array is None:
             return view.history
+        if self.made is None or not self.made.memory:
+            return ()
         assert view.player is not None
         return self.game.recall(view.history, view.player)
-
-    @cached_property
-    def memoryless(self) -> bool:
-        """Whether it is known that the policy chooses by what it sees now and not by the past."""
-        if self.array is not None:
-            return self.made is None or not self.made.memory
-        from duels.players import BUILT_IN, class_of
-
-        kind = type(self.player)
-        own = kind in map(class_of, BUILT_IN)
-        return own and not kind.needs_history and not kind.needs_solution
 
     # Asking
 

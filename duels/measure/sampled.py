@@ -31,7 +31,7 @@ from duels.solve.estimate import Estimate
 from duels.solve.solution import Progress, Unsolved
 
 GAMES = 1000  # fresh ones behind each figure
-ASKS = (16, 4, 1)  # at a position; fewer where the positions would be too many
+ASKS = (1, 4, 16)  # at a position; fewer where the positions would be too many
 MOST = 20_000  # positions to ask about, in each seat
 
 
@@ -82,6 +82,7 @@ def sampled_exploitability(
     def play(pair: tuple[Player, Player], which: int, what: str) -> float:
         return _score(game, pair, games, (seed << 8) + which, limit, tell, what)
 
+    fitted = [_fitted(game, player, seat, turn_limit, tell) for seat in (0, 1)]
     if open_game:
         from duels.solve import solve
 
@@ -89,8 +90,7 @@ def sampled_exploitability(
     else:
         start = play((player, player), 0, "games against itself")
     seats, asked = [], []
-    for seat in (0, 1):
-        response, sample = _fitted(game, player, seat, turn_limit, tell)
+    for seat, (response, sample) in enumerate(fitted):
         asked.append((sample.asks, len(sample.positions)))
         against: list[float | None] = [None, None]
         others = [(response, "its best response"), (Perfect(""), "perfect play")]
@@ -114,15 +114,19 @@ def _fitted(
 ) -> tuple[Player, Sample]:
     """A best response to what a player was seen to choose."""
     known: dict[Any, list[Move]] = {}
-    for asks in ASKS:
+    fitted: tuple[Player, Sample] | None = None
+    for asks in ASKS:  # the fewest first: a game that is too large is refused soon
         sample = Sample(player, asks, known, tell)
         asked = Asked(game, sample)
         try:
             if game.private:
-                return Tree(game, seat, asked, turn_limit=turn_limit).response(), sample
-            return OpenResponse(game, 1 - seat, walk(game, seat, asked)), sample
+                fitted = Tree(game, seat, asked, turn_limit=turn_limit).response(), sample
+            else:
+                fitted = OpenResponse(game, 1 - seat, walk(game, seat, asked)), sample
         except TooMany:
-            continue
+            break
+    if fitted is not None:
+        return fitted
     raise Unsolved(
         f"more than {MOST:,} positions of {game.slug} can be reached, too many to ask about one by "
         "one; a smaller variant can be sampled, and a player that answers with mixes measured"
