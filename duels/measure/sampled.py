@@ -58,7 +58,7 @@ class Sample(Player):
             raise TooMany
         picks = self.known.setdefault(key, [])
         while len(picks) < self.asks:
-            self.player.stream = f"sample {len(picks)} {len(self.known)}"
+            self.player.stream = f"sample {len(picks)} {key}"
             move = choice(self.player, view)
             if move not in view.options:
                 raise Misbehaved(f"it chose {move!r}, which is not an option")
@@ -123,7 +123,9 @@ def _fitted(
                 fitted = Tree(game, seat, asked, turn_limit=turn_limit).response(), sample
             else:
                 fitted = OpenResponse(game, 1 - seat, walk(game, seat, asked)), sample
-        except TooMany:
+        except (TooMany, Unsolved) as error:
+            if isinstance(error, Unsolved) and fitted is None:
+                raise
             break
     if fitted is not None:
         return fitted
