@@ -8,7 +8,7 @@ so that `duels.measure` asks it about the observations which the environment wou
 >>> env = DuelEnv("firewall-breach", normalize=True)
 >>> policy = env.policy(lambda observations, masks: masks / masks.sum(1, keepdims=True))
 >>> policy.normalize, policy.memory, policy.game
-(True, False, FirewallBreach(strength=(10, 10), hit=4, bypass=3, first=0))
+(True, False, FirewallBreach(strength=(10, 10), hit=3, bypass=1, first=0))
 """
 
 from __future__ import annotations

@@ -56,7 +56,7 @@ def game_of(game: str | AnyGame) -> AnyGame:
     """A game as it is, or by its name with the default options.
 
     >>> game_of("fire")
-    FirewallBreach(strength=(10, 10), hit=4, bypass=3, first=0)
+    FirewallBreach(strength=(10, 10), hit=3, bypass=1, first=0)
     """
     if isinstance(game, str):
         return load(game)
