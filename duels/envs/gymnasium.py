@@ -27,6 +27,7 @@ from duels.envs.coding import coding, np
 from duels.envs.episode import Episode
 from duels.envs.extras import Array, need, whole
 from duels.envs.naming import env_id
+from duels.envs.policy import ArrayFunction, EnvPolicy
 from duels.envs.render import METADATA, MODES, Screen
 from duels.envs.settings import ILLEGAL, SEATS, Scale, one_of, rules_of
 from duels.games import catalogue
@@ -90,6 +91,10 @@ class DuelEnv(gymnasium.Env):  # type: ignore[misc]
     def action_masks(self) -> Array:
         """Which actions are legal, as sb3-contrib's MaskablePPO asks for them."""
         return self._playing().mask(self.player).astype(bool)
+
+    def policy(self, function: ArrayFunction) -> EnvPolicy:
+        """`function` over this environment's observations, as `duels.measure` takes it."""
+        return EnvPolicy(function, self.game, self.scale, self.memory, self.seat)
 
     # What Gymnasium asks.
 

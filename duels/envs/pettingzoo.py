@@ -28,6 +28,7 @@ from duels.envs.coding import coding, np
 from duels.envs.episode import Episode
 from duels.envs.extras import Array, need, whole
 from duels.envs.naming import env_id, loaded
+from duels.envs.policy import ArrayFunction, EnvPolicy
 from duels.envs.position import always_sealed
 from duels.envs.render import METADATA, MODES, Screen
 from duels.envs.settings import ILLEGAL, Scale, one_of, rules_of
@@ -67,7 +68,8 @@ class _Duel:
             "name": f"duels_{self.game.slug.replace('-', '_')}_v0",
             "is_parallelizable": False,
         }
-        moves, scale = (len(self.coding.moves),), Scale(self.game)
+        self._scale = scale = Scale(self.game)
+        moves = (len(self.coding.moves),)
         self.action_spaces = {agent: spaces.Discrete(moves[0]) for agent in AGENTS}
         self.observation_spaces = {
             agent: spaces.Dict(
@@ -88,6 +90,10 @@ class _Duel:
     def feature_names(self) -> tuple[str, ...]:
         """The names of an observation's numbers, in order."""
         return self.coding.features
+
+    def policy(self, function: ArrayFunction) -> EnvPolicy:
+        """`function` over this environment's observations, as `duels.measure` takes it."""
+        return EnvPolicy(function, self.game, self._scale, memory=False)
 
     # What PettingZoo asks of both kinds.
 

@@ -13,6 +13,7 @@ from duels.envs.extras import Array
 from duels.envs.finals import Finals
 from duels.envs.kernels import kernel_of, np
 from duels.envs.kernels.drive import BY_FORFEIT
+from duels.envs.policy import ArrayFunction, EnvPolicy
 from duels.envs.settings import ILLEGAL, SEATS, Scale, one_of, rules_of
 from duels.envs.vector import Policy, Versus
 
@@ -73,6 +74,7 @@ class DuelVectorEnv(_base()):  # type: ignore[misc]
         rules = rules_of(game, SETTINGS, options)
         kernel_of(rules)  # or it says that there is none, before anything else is asked of the game
         self.scale = Scale(rules, normalize, memory)  # says what has no memory to add
+        self.memory = memory
         self.illegal = one_of("illegal", illegal, ILLEGAL)
         self.seat = one_of("seat", seat, SEATS)
         self.autoreset_mode = mode_of(autoreset_mode)
@@ -102,6 +104,11 @@ class DuelVectorEnv(_base()):  # type: ignore[misc]
     def action_masks(self) -> Array:
         """Which actions are legal, one row for each game, as MaskablePPO asks for them."""
         return self._after_the_end(self.games.mask.copy())
+
+    def policy(self, function: ArrayFunction) -> EnvPolicy:
+        """`function` over this environment's observations, as `duels.measure` takes it."""
+        game = self.games.batch.game
+        return EnvPolicy(function, game, self.scale, self.memory, self.seat)
 
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None

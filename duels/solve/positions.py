@@ -20,6 +20,7 @@ from typing import Any, NamedTuple
 from duels.core.errors import DuelsError, OptionError
 from duels.core.game import AnyGame, Chance, Game, Over
 from duels.core.show import listed
+from duels.games import game_of
 from duels.solve.catalogue import solve
 from duels.solve.solution import Assessment, Progress, Unsolved
 
@@ -64,10 +65,11 @@ def split_of(game: AnyGame, observation: tuple[int, ...]) -> str:
 
 
 def positions(
-    game: AnyGame, n: int, *, seed: int = 1, split: str | None = None,
+    game: str | AnyGame, n: int, *, seed: int = 1, split: str | None = None,
     progress: Progress | None = None,
 ) -> Iterator[Position]:  # fmt: skip
     """Up to `n` different positions, fewer if the game has no more; of one split or of both."""
+    game = game_of(game)
     if split not in (None, *SPLITS):
         raise OptionError(f"split takes {' or '.join(SPLITS)}; got {split!r}")
     if game.private:
