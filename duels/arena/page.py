@@ -11,6 +11,8 @@ from duels.arena.failures import told
 from duels.arena.ratings import Rating
 from duels.arena.report import (
     NOTES,
+    PARTLY,
+    RAW,
     decided,
     interval,
     options_text,
@@ -18,6 +20,7 @@ from duels.arena.report import (
     regretted,
     scored,
     times,
+    within,
 )
 from duels.arena.summary import Meeting, Part, Standing, Summary
 
@@ -88,13 +91,15 @@ def _part(part: Part, number: int, players: Sequence[str]) -> str:
         if groups > 1
         else ""
     )
+    mixed = any(standing.partly for standing in part.standings)
+    partly = f"<p class='note'>{_safe(PARTLY)}</p>" if mixed else ""
     return f"""<h2 id="part{number}">{_safe(part.title)}</h2>
 {f"<p>{_safe(options)}</p>" if options else ""}
 {drawn(part.standings)}
 {_standings(part)}{apart}{approximate}
 <h3>Who met whom</h3>
 {_cross(part)}
-{_meetings(part)}
+{_meetings(part)}{partly}
 """
 
 
@@ -129,7 +134,8 @@ def _standings(part: Part) -> str:
         rating = standing.adjusted_rating or standing.rating
         cells = (
             f"{rating.elo:+.0f}", interval(rating), scored(standing.score),
-            scored(standing.adjusted), _regret(standing), str(standing.forfeits or ""),
+            scored(standing.adjusted, standing.partly) or RAW, _regret(standing),
+            str(standing.forfeits or ""),
         )  # fmt: skip
         rows.append([_name(standing.player), *map(_number, cells)])
     return _table(f"Standings, {part.title}", head, rows)
@@ -142,13 +148,16 @@ def _regret(standing: Standing) -> str:
 
 
 def _cross(part: Part) -> str:
-    """Everybody's score against everybody, luck taken out where it could be."""
+    """Each player's score against each other one, without luck; raw scores are marked."""
     names = [standing.player for standing in part.standings]
-    found: dict[tuple[str, str], tuple[float, float]] = {}
+    without = any(meeting.adjusted for meeting in part.meetings)
+    found: dict[tuple[str, str], tuple[float, float, str]] = {}
     for meeting in part.meetings:
         best = meeting.adjusted or meeting.score
-        found[meeting.one, meeting.two] = best.mean, best.superior
-        found[meeting.two, meeting.one] = 1 - best.mean, 1 - best.superior
+        mark = "*" if meeting.partly else " raw" if without and not meeting.adjusted else ""
+        mean = within(best.mean)
+        found[meeting.one, meeting.two] = mean, best.superior, mark
+        found[meeting.two, meeting.one] = 1 - mean, 1 - best.superior, mark
     head = ["name|", *(f"number|{n + 1}" for n in range(len(names)))]
     rows = []
     for number, one in enumerate(names):
@@ -159,9 +168,9 @@ def _cross(part: Part) -> str:
             elif (one, two) not in found:
                 cells.append("number|")
             else:
-                mean, superior = found[one, two]
+                mean, superior, mark = found[one, two]
                 style = "ahead" if superior > 0.975 else "behind" if superior < 0.025 else ""
-                cells.append(f"number {style}|{mean:.3f}")
+                cells.append(f"number {style}|{mean:.3f}{mark}")
         rows.append(cells)
     return _table(f"Cross table, {part.title}", head, rows)
 
@@ -176,8 +185,9 @@ def _meetings(part: Part) -> str:
     for meeting in part.meetings:
         best = meeting.adjusted or meeting.score
         cells = [
-            f"{meeting.score.pairs:,}", scored(meeting.score), scored(meeting.adjusted),
-            percent(best.superior), *([_saving(meeting)] if saved else []),
+            f"{meeting.score.pairs:,}", scored(meeting.score),
+            scored(meeting.adjusted, meeting.partly) or RAW, percent(best.superior),
+            *([_saving(meeting)] if saved else []),
             *([decided(meeting.sprt) if meeting.sprt else ""] if tested else []),
         ]  # fmt: skip
         pair = _name(f"{meeting.one} - {meeting.two}")

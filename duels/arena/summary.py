@@ -17,12 +17,19 @@ from typing import NamedTuple
 from duels.arena.failures import LeftOut, Reason, failures, left_out, reasons
 from duels.arena.played import Encounter, Setting, Tournament
 from duels.arena.ratings import Rating, rate
-from duels.arena.scores import CONFIDENCE, PSEUDO, Moments, Score, estimated
+from duels.arena.scores import (
+    CONFIDENCE,
+    FEW,
+    NOTHING,
+    Moments,
+    Sample,
+    Score,
+    combined,
+    joined,
+)
 from duels.arena.sprt import Verdict, sprt
 from duels.games import find
 
-FEW = 8  # pairs that do not tell how scores vary
-NOTHING = 1e-15  # a variance that is rounding
 MOST = 2.0  # times what a guess takes for luck: more is an accident of few pairs
 
 
@@ -53,6 +60,7 @@ class Meeting(NamedTuple):
     sprt: Verdict | None = None
     record: int = 0  # the number of the first game's record
     forfeits: tuple[tuple[Reason, ...], tuple[Reason, ...]] = ((), ())  # of the first, of the other
+    partly: bool = False  # the adjusted score holds raw scores of games whose luck is not known
 
 
 class Standing(NamedTuple):
@@ -65,6 +73,7 @@ class Standing(NamedTuple):
     adjusted_rating: Rating | None
     regret: Regret | None
     forfeits: int
+    partly: bool = False  # as for a meeting
 
 
 class Forfeits(NamedTuple):
@@ -105,16 +114,22 @@ class Sums:
         self.games = len(found.played)
         self.record = cup.number(found.played[0])
         scores = found.pair_scores()
-        self.raw = Moments.of(scores)
+        self.raw = Sample.of(scores)
+        self.scored = max(scores) > 0, min(scores) < 1  # whether each player got anything
         self.sprt = None if cup.sprt is None else sprt(scores, *cup.sprt)
-        known = [
-            (score, (one.first_adjusted + two.first_adjusted) / 2)
-            for score, one, two in zip(scores, found.played[::2], found.played[1::2], strict=True)
-            if one.first_adjusted is not None and two.first_adjusted is not None
-        ]
-        without = scaled(known)
-        self.adjusted = Moments.of(without)
-        self.saving = saved([score for score, _ in known], without)
+        known, rest = [], []
+        for score, one, two in zip(scores, found.played[::2], found.played[1::2], strict=True):
+            if one.first_adjusted is None or two.first_adjusted is None:
+                rest.append(score)
+            else:
+                known.append((score, (one.first_adjusted + two.first_adjusted) / 2))
+        self.known = len(known) if len(known) >= 2 * FEW else 0
+        self.saving: Saving | None = None
+        self.best = self.raw  # without luck where it is known of enough pairs
+        if self.known:
+            without = scaled(known)
+            self.saving = saved([score for score, _ in known], without)
+            self.best = combined(without, rest, self.raw)
         self.regret = Ratio(), Ratio()  # of both players
         self.failed: dict[tuple[str, str], list[tuple[int, str]]] = {}  # by who failed and how
         for game in found.played:
@@ -124,12 +139,6 @@ class Sums:
             for seat, why in failures(game):
                 key = self.names[seat ^ game.seat], game.by
                 self.failed.setdefault(key, []).append((cup.number(game), why))
-
-    @property
-    def best(self) -> Moments:
-        """The adjusted scores, or all scores where those say more: both have the same mean."""
-        better = self.adjusted.plus(PSEUDO).error <= self.raw.plus(PSEUDO).error
-        return self.adjusted if self.adjusted.size and better else self.raw
 
 
 class Ratio:
@@ -172,8 +181,6 @@ def scaled(known: Sequence[tuple[float, float]]) -> list[float]:
 
 
 def _share(known: Sequence[tuple[float, float]]) -> float:
-    if len(known) < FEW:
-        return 1.0
     scores, lucks = Moments.of(s for s, _ in known), Moments.of(s - a for s, a in known)
     both = sum(s * (s - a) for s, a in known) / len(known) - scores.mean * lucks.mean
     return min(MOST, max(0.0, both / lucks.variance)) if lucks.variance > NOTHING else 1.0
@@ -223,23 +230,28 @@ def _part(cup: Tournament, sums: Sequence[Sums], setting: Setting | None) -> Par
     by_pairing: dict[tuple[str, ...], list[Sums]] = {}
     for kept in sums:
         by_pairing.setdefault(kept.names, []).append(kept)
-    meetings, raw, rated = [], {}, {}
+    meetings: list[Meeting] = []
+    raw: dict[tuple[str, str], Moments] = {}
+    rated: dict[tuple[str, str], Moments] = {}
+    scored: dict[tuple[str, str], tuple[bool, bool]] = {}
     for (one, two), some in by_pairing.items():
-        raw[one, two] = together([(kept.raw.size, kept.raw) for kept in some])
-        best = together([(kept.raw.size, kept.best) for kept in some])
-        # For ratings a meeting counts by its pairs, however many of them were adjusted.
-        rated[one, two] = best.resized(raw[one, two].size)
-        known = any(kept.adjusted.size for kept in some)
+        score, adjusted, partly = scores([(kept, 0) for kept in some])
+        sample = joined([(kept.raw.pairs, kept.raw) for kept in some])
+        error = sqrt(sample.variance / sample.pairs)
+        raw[one, two] = Moments.made(score.pairs, score.mean, error)
+        best = adjusted or score
+        rated[one, two] = Moments.made(score.pairs, best.mean, best.error)
+        first, second = zip(*(kept.scored for kept in some), strict=True)
+        scored[one, two] = any(first), any(second)
         saving, test = (some[0].saving, some[0].sprt) if setting is not None else (None, None)
-        score = estimated(raw[one, two])
-        assert score is not None
         meetings.append(Meeting(
-            one, two, score, estimated(best) if known else None,
-            saving, test, some[0].record, (_reasons(some, one), _reasons(some, two)),
+            one, two, score, adjusted, saving, test, some[0].record,
+            (_reasons(some, one), _reasons(some, two)), partly,
         ))  # fmt: skip
-    adjusted = any(kept.adjusted.size for kept in sums)
     ratings = {rating.player: rating for rating in rate(raw)}
-    without = {rating.player: rating for rating in rate(rated)} if adjusted else {}
+    without = {}
+    if any(kept.known for kept in sums):
+        without = {rating.player: rating for rating in rate(rated, scored)}
     order = without or ratings
     standings = [_standing(name, sums, ratings, without) for name in order]
     title = "All games" if setting is None else find(setting.slug).title
@@ -261,34 +273,30 @@ def _reasons(sums: Sequence[Sums], name: str) -> tuple[Reason, ...]:
 def _standing(
     name: str, sums: Sequence[Sums], ratings: dict[str, Rating], without: dict[str, Rating]
 ) -> Standing:
-    raw: list[tuple[float, Moments]] = []
-    best: list[tuple[float, Moments]] = []
-    regret, failed, known = Ratio(), 0, False
-    for kept in sums:
-        if name in kept.names:
-            side = kept.names.index(name)
-            for parts, moments in ((raw, kept.raw), (best, kept.best)):
-                parts.append((kept.raw.size, moments.turned() if side else moments))
-            regret += kept.regret[side]
-            failed += sum(len(games) for (who, _), games in kept.failed.items() if who == name)
-            known = known or bool(kept.adjusted.size)
-    score = estimated(together(raw))
-    assert score is not None
+    own = [(kept, kept.names.index(name)) for kept in sums if name in kept.names]
+    regret, failed = Ratio(), 0
+    for kept, side in own:
+        regret += kept.regret[side]
+        failed += sum(len(games) for (who, _), games in kept.failed.items() if who == name)
+    score, adjusted, partly = scores(own)
     return Standing(
-        name, score, ratings[name], estimated(together(best)) if known else None,
-        without.get(name), regret.regret(), failed,
-    )  # fmt: skip
+        name, score, ratings[name], adjusted, without.get(name), regret.regret(), failed, partly
+    )
 
 
-def together(parts: Sequence[tuple[float, Moments]]) -> Moments:
-    """The moments of several meetings, each with its weight: what differs between them is no noise.
+def scores(parts: Sequence[tuple[Sums, int]]) -> tuple[Score, Score | None, bool]:
+    """The score over several meetings, each counting by its pairs, of the player on a side of each.
 
-    So the variance is what makes the standard error that of a weighted mean of separate means.
+    With it the adjusted score, None if luck is known of no meeting; and whether it is of some only.
     """
-    whole, size = sum(weight for weight, _ in parts), sum(found.size for _, found in parts)
-    mean = sum(weight * found.mean for weight, found in parts) / whole
-    error = sqrt(sum((weight * found.error) ** 2 for weight, found in parts)) / whole
-    return Moments.made(size, mean, error)
+
+    def over(kind: str) -> Sample:
+        samples = [(kept.raw.pairs, getattr(kept, kind), side) for kept, side in parts]
+        return joined([(pairs, part.turned() if side else part) for pairs, part, side in samples])
+
+    raw, known = over("raw"), [kept.known for kept, _ in parts]
+    adjusted = over("best").score(raw, sum(known)) if any(known) else None
+    return raw.score(), adjusted, any(known) and not all(known)
 
 
 def _approximate(setting: Setting) -> bool:
