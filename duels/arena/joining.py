@@ -19,7 +19,7 @@ from duels.arena.played import Tournament
 from duels.core.errors import OptionError, quote
 from duels.core.show import listed
 
-MAY_GROW = ("players", "pairs", "programs")
+MAY_GROW = ("players", "pairs", "programs", "plays")
 
 
 def joined(folder: str, there: Tournament, cup: Tournament) -> Tournament:

@@ -30,8 +30,9 @@ from contextlib import suppress
 from math import isnan, nan
 from typing import Any, NamedTuple
 
+from duels.arena.failures import FAILED, disqualified, with_reasons
 from duels.arena.joining import joined, refused
-from duels.arena.played import Encounter, Place, Played, Tournament
+from duels.arena.played import DISQUALIFIED, Encounter, Place, Played, Tournament
 from duels.arena.schedule import Portion
 from duels.arena.sprt import decide
 from duels.arena.store import (
@@ -49,7 +50,7 @@ from duels.arena.store import (
 )
 from duels.core.errors import DuelsError, RecordError, quote
 
-ENDS = ("rules", "limit", "forfeit", "time", "resignation")
+ENDS = ("rules", "limit", "forfeit", "time", "resignation", DISQUALIFIED)
 NOBODY = -1
 # Of each game: twice the score, how it ended and who lost so, choices; then what may be unknown.
 TYPES = "bbbiddddd"
@@ -129,6 +130,14 @@ def _games(portion: Portion, raw: bytes) -> Iterator[Played]:
             None if isnan(m) else (int(m), int(n)),
             None if loser == NOBODY else loser,
         )  # fmt: skip
+
+
+def explained(done: Done) -> list[Played]:
+    """The finished games of a portion, with who failed in them and why, as the records say."""
+    games = unpacked(done.portion, done.played)
+    if done.portion.compiled or not any(game.by in FAILED for game in games):
+        return games
+    return with_reasons(games, json.loads(inflated(done.records)))
 
 
 class Archive:
@@ -224,16 +233,27 @@ class Archive:
     def played(self, game: int, pairing: int) -> list[Played]:
         """The games of a pairing in a game from the first pair on, without a gap."""
         rows = self._rows(
-            "SELECT game, pairing, start, stop, compiled, played FROM portions"
+            "SELECT game, pairing, start, stop, compiled, played, records FROM portions"
             " WHERE game = ? AND pairing = ? ORDER BY start",
             game, pairing,
         )  # fmt: skip
         found: list[Played] = []
-        for *numbers, data in rows:
+        for *numbers, data, records in rows:
             portion = _portion(numbers)
             if 2 * portion.start != len(found):
                 break
-            found += unpacked(portion, data)
+            found += explained(Done(portion, data, records))
+        return found
+
+    def disqualified(self) -> dict[str, str]:
+        """The players that were disqualified, and why."""
+        found: dict[str, str] = {}
+        rows = self._rows(
+            "SELECT game, pairing, start, stop, compiled, played, records FROM portions"
+            " WHERE NOT compiled"
+        )
+        for *numbers, data, records in rows:
+            found |= disqualified(self.cup, explained(Done(_portion(numbers), data, records)))
         return found
 
     def _rows(self, query: str, *values: int) -> Iterator[Any]:

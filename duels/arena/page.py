@@ -7,9 +7,12 @@ from html import escape
 from math import ceil, floor, isfinite
 
 from duels.analysis.page import STYLE
+from duels.arena.failures import told
 from duels.arena.ratings import Rating
 from duels.arena.report import (
     NOTES,
+    PARTLY,
+    RAW,
     decided,
     interval,
     options_text,
@@ -17,6 +20,7 @@ from duels.arena.report import (
     regretted,
     scored,
     times,
+    within,
 )
 from duels.arena.summary import Meeting, Part, Standing, Summary
 
@@ -30,6 +34,7 @@ body { max-width: 64rem; } h2 { margin-top: 2.5rem; } .wide { margin-bottom: 1.2
 td.number, th.number { text-align: right; font-variant-numeric: tabular-nums; }
 td.name, th.name { max-width: 16rem; overflow: hidden; text-overflow: ellipsis;
   position: sticky; left: 0; background: var(--back); }
+td.why { white-space: normal; min-width: 16rem; }
 td.own { background: var(--line); } .ahead { color: var(--good); }
 .behind { color: var(--blunder); } .raw { stroke: var(--text); opacity: .25; }
 .mark { fill: var(--curve); } .note, code { font-size: .9rem; }
@@ -57,7 +62,7 @@ def page(found: Summary) -> str:
 <p>{len(cup.players)} players, {found.played:,} games in pairs that share their chance with seats
 swapped, {cup.described()}.</p>
 <nav>{links}</nav>
-{body}{_regrets(found)}{_forfeits(found)}<h2>What the numbers mean</h2>
+{body}{_regrets(found)}{_forfeits(found)}{_left_out(found)}<h2>What the numbers mean</h2>
 {below}
 <p class='note'>Any game can be seen again: <code>duels replay DIR#NUMBER</code>, where DIR is the
 folder of this tournament; <code>analyse</code> and <code>verify</code> take it too.</p>
@@ -86,13 +91,15 @@ def _part(part: Part, number: int, players: Sequence[str]) -> str:
         if groups > 1
         else ""
     )
+    mixed = any(standing.partly for standing in part.standings)
+    partly = f"<p class='note'>{_safe(PARTLY)}</p>" if mixed else ""
     return f"""<h2 id="part{number}">{_safe(part.title)}</h2>
 {f"<p>{_safe(options)}</p>" if options else ""}
 {drawn(part.standings)}
 {_standings(part)}{apart}{approximate}
 <h3>Who met whom</h3>
 {_cross(part)}
-{_meetings(part)}
+{_meetings(part)}{partly}
 """
 
 
@@ -127,7 +134,8 @@ def _standings(part: Part) -> str:
         rating = standing.adjusted_rating or standing.rating
         cells = (
             f"{rating.elo:+.0f}", interval(rating), scored(standing.score),
-            scored(standing.adjusted), _regret(standing), str(standing.forfeits or ""),
+            scored(standing.adjusted, standing.partly) or RAW, _regret(standing),
+            str(standing.forfeits or ""),
         )  # fmt: skip
         rows.append([_name(standing.player), *map(_number, cells)])
     return _table(f"Standings, {part.title}", head, rows)
@@ -140,13 +148,16 @@ def _regret(standing: Standing) -> str:
 
 
 def _cross(part: Part) -> str:
-    """Everybody's score against everybody, luck taken out where it could be."""
+    """Each player's score against each other one, without luck; raw scores are marked."""
     names = [standing.player for standing in part.standings]
-    found: dict[tuple[str, str], tuple[float, float]] = {}
+    without = any(meeting.adjusted for meeting in part.meetings)
+    found: dict[tuple[str, str], tuple[float, float, str]] = {}
     for meeting in part.meetings:
         best = meeting.adjusted or meeting.score
-        found[meeting.one, meeting.two] = best.mean, best.superior
-        found[meeting.two, meeting.one] = 1 - best.mean, 1 - best.superior
+        mark = "*" if meeting.partly else " raw" if without and not meeting.adjusted else ""
+        mean = within(best.mean)
+        found[meeting.one, meeting.two] = mean, best.superior, mark
+        found[meeting.two, meeting.one] = 1 - mean, 1 - best.superior, mark
     head = ["name|", *(f"number|{n + 1}" for n in range(len(names)))]
     rows = []
     for number, one in enumerate(names):
@@ -157,9 +168,9 @@ def _cross(part: Part) -> str:
             elif (one, two) not in found:
                 cells.append("number|")
             else:
-                mean, superior = found[one, two]
+                mean, superior, mark = found[one, two]
                 style = "ahead" if superior > 0.975 else "behind" if superior < 0.025 else ""
-                cells.append(f"number {style}|{mean:.3f}")
+                cells.append(f"number {style}|{mean:.3f}{mark}")
         rows.append(cells)
     return _table(f"Cross table, {part.title}", head, rows)
 
@@ -174,8 +185,9 @@ def _meetings(part: Part) -> str:
     for meeting in part.meetings:
         best = meeting.adjusted or meeting.score
         cells = [
-            f"{meeting.score.pairs:,}", scored(meeting.score), scored(meeting.adjusted),
-            percent(best.superior), *([_saving(meeting)] if saved else []),
+            f"{meeting.score.pairs:,}", scored(meeting.score),
+            scored(meeting.adjusted, meeting.partly) or RAW, percent(best.superior),
+            *([_saving(meeting)] if saved else []),
             *([decided(meeting.sprt) if meeting.sprt else ""] if tested else []),
         ]  # fmt: skip
         pair = _name(f"{meeting.one} - {meeting.two}")
@@ -218,12 +230,20 @@ def _forfeits(found: Summary) -> str:
     for failed in found.forfeits:
         numbers = " ".join(f"<code>#{number}</code>" for number in failed.records[:SHOWN])
         more = " ..." if len(failed.records) > SHOWN else ""
+        reasons = "<br>".join(f"{games:,} &times; {_safe(why)}" for why, games in failed.reasons)
         rows.append([
             _name(failed.player), f"|{_safe(failed.game)}", f"|{_safe(failed.by)}",
-            _number(f"{len(failed.records):,}"), f"|{numbers}{more}",
+            _number(f"{len(failed.records):,}"), f"why|{reasons}", f"|{numbers}{more}",
         ])  # fmt: skip
-    head = ["name|player", "|game", "|lost by", "number|games", "|records, which say why"]
+    head = ["name|player", "|game", "|lost by", "number|games", "|why", "|records"]
     return "<h2>Forfeits</h2>\n" + _table("Forfeits", head, rows)
+
+
+def _left_out(found: Summary) -> str:
+    if not found.left_out:
+        return ""
+    items = "".join(f"<li>{_safe(who)} {_safe(what)}</li>" for who, what in told(found.left_out))
+    return f"<h2>Left out</h2>\n<ul>{items}</ul>\n"
 
 
 def drawn(standings: Sequence[Standing]) -> str:

@@ -3,8 +3,8 @@
 The model: a player who is d Elo stronger scores 1 / (1 + 10 ** (-d / 400)) of a pair. Ratings are
 what makes every player's expected score equal to the actual one (maximum likelihood, draws counting
 half), with mean 0. Half a won and half a lost pair are added to every two players who met: that is
-the usual correction of a log odds (Haldane, Anscombe), and it keeps a rating finite when somebody
-won everything.
+the usual correction of a log odds (Haldane, Anscombe), and it keeps a rating finite when a player
+won everything. To luck-adjusted scores less is added, as they vary less.
 
 Intervals come from the spread of pair scores (the sandwich estimator), not from the model, since
 the two games of a pair are correlated and draws make scores less variable than the model thinks.
@@ -29,10 +29,12 @@ from duels.arena.scores import Moments, student
 ELO = 400 / log(10)  # points for one unit of log odds
 LEVEL = 0.95
 PRIOR = Moments(1, 0.5, 0.5)  # half a won pair and half a lost one
+SMALLEST = 0.01  # part of it that is always added: without any, a rating may be infinite
 STEPS, CLOSE = 100, 1e-10
 LARGEST_STEP = 2.0  # of log odds, so that the first steps do not overshoot
 Matrix = list[list[float]]
 Met = Mapping[tuple[str, str], Moments]
+Scored = Mapping[tuple[str, str], tuple[bool, bool]]
 
 
 class Rating(NamedTuple):
@@ -50,19 +52,33 @@ class Rating(NamedTuple):
         return f"{self.player} {self.elo:+.0f} [{self.low:+.0f}, {self.high:+.0f}]"
 
 
-def rate(met: Met, *, level: float = LEVEL, joint: bool = False) -> list[Rating]:
+def rate(
+    met: Met, scored: Scored | None = None, *, level: float = LEVEL, joint: bool = False
+) -> list[Rating]:
     """Ratings, the best first, from the pair scores of the first of each two players.
 
+    `scored` is given with luck-adjusted scores: whether each of two players got anything in the
+    games themselves, which adjusted means do not say.
     `joint`: intervals that hold all at once at that level, and not each by itself.
     """
+    counted = _scored(met) if scored is None else scored
+    takers = {(one, two) for (one, two), (first, _) in counted.items() if first}
+    takers |= {(two, one) for (one, two), (_, second) in counted.items() if second}
     met = _merged(met)
     names = sorted({name for pair in met for name in pair})
     found: list[Rating] = []
     for number, group in enumerate(_groups(names, met)):
         inside = {pair: moments for pair, moments in met.items() if pair[0] in group}
         each = 1 - (1 - level) / 2 if not joint else 1 - (1 - level ** (1 / len(group))) / 2
-        found += _rated(group, inside, NormalDist().inv_cdf(each), number)
+        found += _rated(
+            group, inside, takers, NormalDist().inv_cdf(each), number, scored is not None
+        )
     return sorted(found, key=lambda rating: (-rating.elo, rating.player))
+
+
+def _scored(met: Met) -> Scored:
+    """Whether each of two players got anything, where moments are of scores as played."""
+    return {pair: (found.total > 0, found.total < found.size) for pair, found in met.items()}
 
 
 def _merged(met: Met) -> dict[tuple[str, str], Moments]:
@@ -80,9 +96,13 @@ def _merged(met: Met) -> dict[tuple[str, str], Moments]:
     return found
 
 
-def _rated(group: Sequence[str], met: Met, width: float, number: int) -> list[Rating]:
-    logits, spread = _fitted(group, met)
-    top, bottom = _open_ends(group, met)
+def _rated(
+    group: Sequence[str], met: Met, takers: set[tuple[str, str]], width: float, number: int,
+    adjusted: bool,
+) -> list[Rating]:  # fmt: skip
+    priors = {pair: _prior(found) if adjusted else PRIOR for pair, found in met.items()}
+    logits, spread = _fitted(group, {pair: m.plus(priors[pair]) for pair, m in met.items()})
+    top, bottom = _open_ends(group, takers)
     found = []
     for i, name in enumerate(group):
         elo, error = ELO * logits[i], ELO * sqrt(spread[i][i])
@@ -94,11 +114,21 @@ def _rated(group: Sequence[str], met: Met, width: float, number: int) -> list[Ra
     return found
 
 
+def _prior(found: Moments) -> Moments:
+    """What is added to adjusted scores: as much less as they vary less than won and lost pairs.
+
+    A whole pair would outweigh scores that say as much as many more pairs as played.
+    """
+    mean = found.plus(PRIOR).mean
+    share = found.variance / (mean * (1 - mean))
+    return PRIOR.times(min(1.0, max(SMALLEST, share)))
+
+
 def _fitted(group: Sequence[str], met: Met) -> tuple[list[float], Matrix]:
     """Log odds with mean 0 by Newton's method, and the covariance of their errors."""
     size = len(group)
     place = {name: i for i, name in enumerate(group)}
-    rows = [(place[one], place[two], moments.plus(PRIOR)) for (one, two), moments in met.items()]
+    rows = [(place[one], place[two], moments) for (one, two), moments in met.items()]
     logits = [0.0] * size
     for _ in range(STEPS):
         gradient = [0.0] * size
@@ -165,21 +195,19 @@ def _groups(names: Sequence[str], met: Met) -> list[list[str]]:
     return groups
 
 
-def _open_ends(group: Sequence[str], met: Met) -> tuple[set[str], set[str]]:
+def _open_ends(group: Sequence[str], scored: set[tuple[str, str]]) -> tuple[set[str], set[str]]:
     """Who has no upper limit by the data alone, and who has no lower one.
 
-    A rating is limited above by whoever took something off it, or off somebody who is. Above all
-    limits are sets of players that lost nothing to anybody outside.
+    `scored` says who got anything from whom. A rating is limited above by a player who took
+    something off it, or off another that is limited. Above all limits are sets of players that lost
+    nothing to any player outside.
     """
     takers: dict[str, set[str]] = {name: set() for name in group}  # who scored against one
     givers: dict[str, set[str]] = {name: set() for name in group}
-    for (one, two), moments in met.items():
-        if moments.mean > 0:
+    for one, two in scored:
+        if one in takers and two in takers:
             takers[two].add(one)
             givers[one].add(two)
-        if moments.mean < 1:
-            takers[one].add(two)
-            givers[two].add(one)
     above = {name: _reached(name, takers) for name in group}
     below = {name: _reached(name, givers) for name in group}
     everybody = set(group)

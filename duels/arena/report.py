@@ -4,24 +4,31 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from math import inf, isfinite
-from re import sub
+from textwrap import wrap
 from typing import Any
 
+from duels.arena.failures import Reason, told
+from duels.arena.played import DISQUALIFIED
 from duels.arena.ratings import Rating
 from duels.arena.scores import Score
 from duels.arena.sprt import CONTINUE, Verdict
-from duels.arena.summary import Meeting, Part, Regret, Saving, Standing, Summary
+from duels.arena.summary import Forfeits, Meeting, Part, Regret, Saving, Standing, Summary
 
-NAME, HALF = 15, 8  # columns of a name, and of each of two
+NAME, HALF = 15, 8  # columns of a name, and of each of two, at most
 SHOWN = 5  # records named in a line
+WIDTH = 80  # columns of a line
+BY = {"forfeit": "by forfeit", "time": "on time", DISQUALIFIED: "unplayed, being disqualified,"}
 FIELDS = (
     "game", "options", "one", "two", "pairs", "score", "low", "high", "superior",
     "adjusted", "adjusted_low", "adjusted_high", "adjusted_superior", "adjusted_pairs",
     "saving", "saving_low", "saving_high", "sprt", "llr", "sprt_pairs", "record",
+    "one_forfeits", "one_reasons", "two_forfeits", "two_reasons",
 )  # fmt: skip
+RAW = "raw only"  # in place of a score without luck
+PARTLY = "* Where luck is not known of a game, its raw scores are counted in 'no luck'."
 NOTES = (
     "Elo is from the mean of all players; intervals are 95 %, from scores of pairs.",
-    "'no luck' is the score with luck taken out (AIVAT): the same mean, less noise.",
+    "'score' is raw; 'no luck' has luck taken out (AIVAT): the same mean, less noise.",
     "'fewer' is how many times fewer games it needs for the same interval.",
     "'superior' is how likely the first of two players is the stronger one.",
 )
@@ -40,35 +47,32 @@ def text(found: Summary, *, ascii_only: bool = False) -> list[str]:
     parts = [*found.games, found.overall] if count > 1 else [*found.games]
     for part in parts:
         lines += ["", *_part(part)]
-    for failed in found.forfeits:
-        records = ", ".join(f"#{number}" for number in failed.records[:SHOWN])
-        more = ", ..." if len(failed.records) > SHOWN else ""
-        lost = f"lost {len(failed.records):,} by {failed.by} in {failed.game}"
-        lines += ["", f"{short(failed.player)} {lost}; records:", f"  {records}{more}"]
+    lines += [line for failed in found.forfeits for line in ("", *_forfeited(failed))]
+    lines += _left_out(found)
     if cup.sprt is not None:
         low, high = (f"the first is {elo:g} Elo stronger" for elo in cup.sprt)
         lines += ["", f"SPRT: H0, {low}; H1, {high}."]
     lines += ["", *NOTES]
     if ascii_only:
         return [line.encode("ascii", "replace").decode() for line in lines]
-    return [sub(r" \+- (\S+)", r" ± \1 ", line).rstrip() for line in lines]
+    return lines
 
 
 def _part(part: Part) -> Iterator[str]:
     options = "" if part.setting is None else options_text(part)
     yield f"=== {part.title}{' (' + options + ')' if options else ''} ==="
-    wide = max(6, *(len(short(standing.player)) for standing in part.standings))
-    head = f"{'':<{wide}}  {'Elo':>5}  {'interval':<14}  {'score':<15}"
     without = any(standing.adjusted for standing in part.standings)
     graded = any(standing.regret for standing in part.standings)
-    yield head + (f"  {'no luck':<15}" if without else "") + ("  regret" if graded else "")
+    head = [f"{'Elo':>5}", "interval", "score"]
+    head += [*(["no luck"] if without else []), *(["regret"] if graded else [])]
+    rows = []
     for standing in part.standings:
         rating = standing.adjusted_rating or standing.rating
-        line = f"{short(standing.player):<{wide}}  {rating.elo:>+5.0f}  {interval(rating):<14}"
-        line += f"  {scored(standing.score):<15}"
-        line += f"  {scored(standing.adjusted):<15}" if without else ""
-        line += f"  {regretted(standing.regret)}" if graded else ""
-        yield line.rstrip()
+        cells = [f"{rating.elo:>+5.0f}", interval(rating), brief(standing.score)]
+        cells += [brief(standing.adjusted, standing.partly) or RAW] if without else []
+        cells += [regretted(standing.regret)] if graded else []
+        rows.append(([standing.player], cells))
+    yield from _table(head, rows, NAME)
     ratings = [standing.adjusted_rating or standing.rating for standing in part.standings]
     groups = len({rating.group for rating in ratings})
     if groups > 1:
@@ -78,20 +82,63 @@ def _part(part: Part) -> Iterator[str]:
     if part.approximate and graded:
         yield "Regrets are approximate where a game is: of choices with stored values only."
     yield ""
-    names = max(len(_pair(meeting)) for meeting in part.meetings)
     saved = any(meeting.saving for meeting in part.meetings)
-    head = f"{'':<{names}}  {'pairs':>7}  {'score':<15}" + (f"  {'no luck':<15}" if without else "")
-    yield f"{head}  superior" + ("  fewer" if saved else "")
+    head = [f"{'pairs':>7}", "score", *(["no luck"] if without else []), "superior"]
+    head += ["fewer"] if saved else []
+    rows = []
     for meeting in part.meetings:
         best = meeting.adjusted or meeting.score
-        line = f"{_pair(meeting):<{names}}  {meeting.score.pairs:>7,}  {scored(meeting.score):<15}"
-        line += f"  {scored(meeting.adjusted):<15}" if without else ""
-        line += f"  {percent(best.superior):>8}"
-        line += f"  {times(meeting.saving):>5}" if saved else ""
-        yield line
+        cells = [f"{meeting.score.pairs:>7,}", brief(meeting.score)]
+        cells += [brief(meeting.adjusted, meeting.partly) or RAW] if without else []
+        cells += [f"{percent(best.superior):>8}"]
+        cells += [f"{times(meeting.saving):>5}"] if saved else []
+        rows.append(([meeting.one, meeting.two], cells))
+    yield from _table(head, rows, HALF)
+    if any(standing.partly for standing in part.standings):
+        yield PARTLY
     for meeting in part.meetings:
         if meeting.sprt is not None:
             yield f"SPRT {_pair(meeting)}: {decided(meeting.sprt)}"
+
+
+def _forfeited(failed: Forfeits) -> Iterator[str]:
+    """Who lost how many games by failing, and why."""
+    lost = f"lost {len(failed.records):,} {BY.get(failed.by, f'by {failed.by}')} in {failed.game}"
+    yield f"{short(failed.player)} {lost}:"
+    for why, games in failed.reasons:
+        yield from wrap(f"{games:,} x {printed(why)}", WIDTH, initial_indent="  ",
+                        subsequent_indent="    ")  # fmt: skip
+    records = ", ".join(f"#{number}" for number in failed.records[:SHOWN])
+    yield f"  records {records}{', ...' if len(failed.records) > SHOWN else ''}"
+
+
+def _left_out(found: Summary) -> Iterator[str]:
+    """Who does not play which game, and so does not meet the others there."""
+    if found.left_out:
+        yield ""
+    for who, what in told(found.left_out):
+        yield f"{short(who)} {what}"
+
+
+def printed(text: str) -> str:
+    """A text in which nothing moves the cursor."""
+    return "".join(c if c.isprintable() else "?" for c in text)
+
+
+def _table(
+    head: Sequence[str], rows: Sequence[tuple[Sequence[str], Sequence[str]]], most: int
+) -> Iterator[str]:
+    """Lines of names and cells under a head; names are cut where a line would be too long."""
+    every = [head, *(cells for _, cells in rows)]
+    wide = [max(map(len, column)) for column in zip(*every, strict=True)]
+    count = len(rows[0][0])
+    left = WIDTH - sum(wide) - 2 * len(wide) - 3 * (count - 1)
+    most = min(most, left // count)
+    names = [" - ".join(short(name, most) for name in some) for some, _ in rows]
+    first = max(map(len, names))
+    for name, cells in zip(["", *names], every, strict=True):
+        padded = (f"{cell:<{size}}" for cell, size in zip(cells, wide, strict=True))
+        yield "  ".join([f"{name:<{first}}", *padded]).rstrip()
 
 
 def _pair(meeting: Meeting) -> str:
@@ -105,7 +152,7 @@ def options_text(part: Part) -> str:
 
 def short(name: str, most: int = NAME) -> str:
     """A name in so many columns, its end if it is too long: programs differ there."""
-    shown = "".join(c if c.isprintable() else "?" for c in name)
+    shown = printed(name)
     return shown if len(shown) <= most else "..." + shown[-(most - 3) :]
 
 
@@ -120,20 +167,42 @@ def interval(rating: Rating) -> str:
     return f"{low}, {high}"
 
 
-def scored(score: Score | None) -> str:
-    """A score with half of its interval, to as many places as that tells.
+def scored(score: Score | None, partly: bool = False) -> str:
+    """A score with its interval, to as many places as that tells, within the scale of scores.
 
     >>> scored(Score(0.51234, 0.5, 0.525, 400, 0.9)), scored(Score(0.5, 0.4998, 0.5002, 9999, 0.5))
-    ('0.512 +- 0.013', '0.5000 +- .0002')
-    >>> scored(None)
-    '-'
+    ('0.512 (0.500-0.525)', '0.5000 (0.4998-0.5002)')
+    >>> scored(Score(1.02, 0.97, 1.07, 40, 0.99), partly=True), scored(None)
+    ('1.000 (0.970-1.000)*', '')
     """
     if score is None:
-        return "-"
-    half = (score.high - score.low) / 2
-    if half >= 0.001:
-        return f"{score.mean:.3f} +- {half:.3f}"
-    return f"{score.mean:.4f} +- {max(half, 0.0001):.4f}".replace("+- 0.", "+- .")
+        return ""
+    mean, low, high = _numerals(score)
+    return f"{mean} ({low}-{high}){'*' if partly else ''}"
+
+
+def brief(score: Score | None, partly: bool = False) -> str:
+    """As `scored`, in fewer columns.
+
+    >>> brief(Score(0.51234, 0.5, 0.525, 400, 0.9)), brief(Score(1.0, 0.69, 1.0, 10, 0.99), True)
+    ('0.512 .500-.525', '1.000 .690-1.00*')
+    """
+    if score is None:
+        return ""
+    mean, *limits = _numerals(score)
+    low, high = (part[1:] if part[0] == "0" else part[:-1] for part in limits)
+    return f"{mean} {low}-{high}{'*' if partly else ''}"
+
+
+def _numerals(score: Score) -> tuple[str, str, str]:
+    places = 3 if score.high - score.low >= 0.002 else 4
+    mean, low, high = (f"{within(part):.{places}f}" for part in score[:3])
+    return mean, low, high
+
+
+def within(mean: float) -> float:
+    """An adjusted score as it is shown: no score lies outside of 0 to 1."""
+    return min(1.0, max(0.0, mean))
 
 
 def percent(part: float) -> str:
@@ -179,9 +248,15 @@ def csv(found: Summary) -> str:
                 *_numbers(adjusted, 4), "" if adjusted is None else adjusted.pairs,
                 *_numbers(saving, 3),
                 *(("", "", "") if test is None else (test.state, test.llr, test.pairs)),
-                meeting.record,
+                meeting.record, *_lost(meeting.forfeits[0]), *_lost(meeting.forfeits[1]),
             ])  # fmt: skip
     return out.getvalue()
+
+
+def _lost(reasons: Sequence[Reason]) -> tuple[int, str]:
+    """How many games were forfeited, and why."""
+    why = "; ".join(f"{games} x {printed(why)}" for why, games in reasons)
+    return sum(games for _, games in reasons), why
 
 
 def guarded(name: str) -> str:
@@ -203,8 +278,11 @@ def to_json(found: Summary) -> dict[str, Any]:
         "games": [_told(part) for part in found.games],
         "overall": _told(found.overall),
         "forfeits": [
-            failed._asdict() | {"records": [*failed.records]} for failed in found.forfeits
+            failed._asdict()
+            | {"records": [*failed.records], "reasons": [_plainly(one) for one in failed.reasons]}
+            for failed in found.forfeits
         ],
+        "left_out": [one._asdict() for one in found.left_out],
     }
 
 
@@ -229,4 +307,6 @@ def _standing(standing: Standing) -> dict[str, Any]:
 def _plainly(value: Any) -> Any:
     if hasattr(value, "_asdict"):
         return {name: _plainly(part) for name, part in value._asdict().items()}
+    if isinstance(value, tuple):
+        return [_plainly(part) for part in value]
     return None if isinstance(value, float) and not isfinite(value) else value

@@ -7,17 +7,20 @@ what is kept; a portion that is played twice, because a worker was lost, is coun
 
 from __future__ import annotations
 
+import os
 import signal
 import socket
 import threading
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from importlib import import_module
 from itertools import islice
 from typing import Any
 
 from duels.arena.engine import is_ready
-from duels.arena.keeping import Archive, Done, unpacked
+from duels.arena.failures import disqualified
+from duels.arena.keeping import Archive, Done, explained, unpacked
+from duels.arena.lifeline import end_with
 from duels.arena.played import Encounter, Tournament
 from duels.arena.playing import end_programs, play
 from duels.arena.schedule import Portion, portions
@@ -82,6 +85,7 @@ def run(
         encounter for encounter in {(portion.game, portion.pairing) for portion in todo}
         if not cup.compiled or is_ready(cup, *encounter)
     }  # fmt: skip
+    this, out = os.urandom(8).hex(), archive.disqualified()
     whole = sum(portion.games for portion in todo)
     count = passed = 0
 
@@ -113,8 +117,10 @@ def run(
     while True:
         before, passed = count, 0
         try:
-            for done in workers(cup, wanted(archive.portions()), jobs, cluster):
+            for done in workers(cup, wanted(archive.portions()), jobs, cluster, this, out):
                 archive.add(done)
+                for name, why in disqualified(cup, explained(done)).items():
+                    out.setdefault(name, why)
                 tests.add(done)
                 count += done.portion.games
                 tell()
@@ -125,17 +131,22 @@ def run(
 
 
 def workers(
-    cup: Tournament, wanted: Iterable[Portion], jobs: int, cluster: str | None
+    cup: Tournament,
+    wanted: Iterable[Portion],
+    jobs: int,
+    cluster: str | None,
+    this: str = "",
+    out: Mapping[str, str] | None = None,
 ) -> Iterator[Done]:
-    """Portions as they are finished, in any order."""
+    """Portions as they are finished, in any order; `this` run, and who is `out` in it so far."""
     if cluster is None and jobs == 1:
         try:
-            yield from (play(cup, portion) for portion in wanted)
+            yield from (play(cup, portion, this, out) for portion in wanted)
         finally:
             end_programs()
         return
     with backend(jobs, cluster) as joblib:
-        tasks = (joblib.delayed(serve)(cup, portion) for portion in wanted)
+        tasks = (joblib.delayed(serve)(cup, portion, this, dict(out or {})) for portion in wanted)
         if cluster is None or cluster.startswith(DASK):
             yield from joblib.Parallel(return_as="generator_unordered", batch_size=1)(tasks)
             return
@@ -143,11 +154,11 @@ def workers(
             yield from joblib.Parallel(batch_size=1)(helping)
 
 
-def serve(cup: Tournament, portion: Portion) -> Done:
+def serve(cup: Tournament, portion: Portion, this: str, out: Mapping[str, str]) -> Done:
     """`play` in a worker, which Ctrl-C is not for: it ends when the command does."""
     if threading.current_thread() is threading.main_thread():
         signal.signal(signal.SIGINT, signal.SIG_IGN)
-    return play(cup, portion)
+    return play(cup, portion, this, out)
 
 
 @contextmanager
@@ -159,7 +170,12 @@ def backend(jobs: int, cluster: str | None) -> Iterator[Any]:
         joblib = _clustered("joblib")
     with ExitStack() as stack:
         if cluster is None:
-            stack.enter_context(joblib.parallel_config("loky", n_jobs=jobs))
+            stack.push(_end_workers)
+            stack.enter_context(
+                joblib.parallel_config(
+                    "loky", n_jobs=jobs, initializer=end_with, initargs=(os.getpid(),)
+                )
+            )
         elif cluster.startswith(DASK):
             client = _dask(cluster)
             stack.callback(client.close)
@@ -173,6 +189,16 @@ def backend(jobs: int, cluster: str | None) -> Iterator[Any]:
             raise
         except Exception as error:
             raise Lost(f"{GO_ON}: {one_line(error)}") from error
+
+
+def _end_workers(kind: object, *_: object) -> None:
+    """End joblib's own processes with the bots that run in them: at once after an error.
+
+    joblib would keep them for the next run. But a worker is killed with the thread that started
+    it (`end_with`), which may end before the next run.
+    """
+    executor = import_module("joblib.externals.loky").get_reusable_executor()
+    executor.shutdown(kill_workers=kind is not None)
 
 
 def _dask(cluster: str) -> Any:

@@ -13,6 +13,7 @@ from functools import cache, lru_cache
 from hashlib import sha256
 from typing import NamedTuple
 
+from duels.arena.entrants import entrants, plays
 from duels.arena.played import Place, Setting, Tournament
 from duels.core.chance import stream
 from duels.core.errors import OptionError, UnknownName, quote
@@ -20,7 +21,7 @@ from duels.core.game import AnyGame
 from duels.core.show import listed
 from duels.envs.kernels import Chooser, NoKernel, have_numba
 from duels.games import load
-from duels.players import CLASS, HUMAN, OPPONENT, named, needs_solution, outside, player
+from duels.players import HUMAN, OPPONENT, named, outside
 from duels.solve import solve
 
 MANY, FEW = 1000, 5  # pairs in a portion: of compiled games, and of others
@@ -60,6 +61,7 @@ def portions(
         sizes = {
             pairing: MANY if compiled(cup, game, pairing) else FEW
             for pairing in range(len(cup.pairings))
+            if cup.meets(game, pairing)
         }
         for start in range(0, wanted, MANY):
             for pairing, size in sizes.items():
@@ -173,25 +175,27 @@ def checked(cup: Tournament) -> Tournament:
         raise OptionError("each game is played once; one is given twice")
     if not 1 <= cup.pairs <= MOST_PAIRS:
         raise OptionError(f"pairs: expected 1 to {MOST_PAIRS:,}; got {quote(cup.pairs)}")
-    knowing = [name for name in players if needs_solution(name)]
     for setting in cup.games:
-        game = game_of(setting)
-        if knowing:
-            solve(game)  # or it says why not
-    return cup._replace(players=players, compiled=cup.compiled and have_numba())
+        game_of(setting)  # or it says what is wrong with its options
+    found = entrants(players)
+    cup = cup._replace(players=players, plays=plays(found, [game.slug for game in cup.games]))
+    if not cup.meetings:
+        raise OptionError("no two of the players that meet play the same game; see --games")
+    for game, pairing in cup.meetings:
+        if any(found[players[index]].needs_solution for index in cup.pairings[pairing]):
+            solve(game_of(cup.games[game]))  # or it says why not
+    return cup._replace(compiled=cup.compiled and have_numba())
 
 
 def _name(text: str) -> str:
     kind, name = named(text)
     if kind == HUMAN:
         raise UnknownName("a human cannot play in a tournament; play with 'duels play'")
-    if kind == CLASS:
-        player(name, "").close()  # or it says why it cannot be made
     return name
 
 
 def describe(cup: Tournament) -> str:
     """In a line: what is played."""
-    games = 2 * cup.pairs * len(cup.games) * len(cup.pairings)
+    games = len(cup.meetings) * cup.pairs * 2
     slugs = listed(setting.slug for setting in cup.games)
     return f"{len(cup.players)} players, {slugs}: {games:,} games"

@@ -1,28 +1,36 @@
-"""A score with its interval, from pairs of games.
+"""Mean pair scores with 95 % intervals.
 
 The two games of a pair share their chance and swap seats, so they are not independent: the pair is
-the unit. Its score is the mean of one player's two scores, and the interval comes from how far pair
-scores differ from each other.
+the unit. Its score is the mean of one player's two scores.
 
-The interval is that of Agresti and Coull, carried over from wins to pair scores: two won and two
-lost pairs are added before mean and variance are taken, and Student's t allows for few pairs. Plain
-intervals have no width when all pairs ended alike, as they do in games without chance, though the
-next pair may differ; this one is then about as wide as the rule of three says.
+The interval is a Bayesian bootstrap (Rubin, 1981) with one pseudo-pair, divided between both ends
+of the scale; its tails are computed by the saddlepoint approximation of Lugannani and Rice (1980).
+With all of the pseudo-pair at the further end, and only won and lost pairs, the interval is that of
+Clopper and Pearson; with half of it at either end it is that of Jeffreys. The share goes from the
+first to the second as more pairs differ from the most common score. So an interval has a width even
+if all pairs ended alike, and it need not be symmetric about the mean.
 
 >>> [round(number, 3) for number in estimate([1, 1, 0.5, 1])]  # mean, low, high, pairs, superior
-[0.875, 0.331, 1.0, 4, 0.892]
->>> [round(number, 3) for number in estimate([0.5] * 1000)]
-[0.5, 0.498, 0.502, 1000, 0.5]
+[0.875, 0.342, 0.996, 4, 0.916]
+>>> [round(number, 3) for number in estimate([1] * 10)]
+[1.0, 0.69, 1.0, 10, 0.999]
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from math import erfc, sqrt
+from collections.abc import Iterable, Sequence
+from math import erfc, log, sqrt
 from typing import NamedTuple
 
 CONFIDENCE = 1.959964  # standard errors in half of a 95 % interval
-ADDED = 2  # won pairs, and as many lost ones
+SMOOTH = 10  # pairs off the most common score with which the pseudo-pair is 3/4 at the further end
+FEW = 8  # pairs that do not tell how scores vary
+MANY, FADE = 50, 10  # pairs that need no further safeguard; it fades over as many below
+RARE = 0.06  # how far an adjusted score may lie off that was not seen in few pairs
+MORE = 1.0  # pseudo-pair added at the further end for few adjusted pairs
+GROUPS = 64  # different deviations that are told apart
+CLOSE, ROUNDING, SLIGHT = 1e-8, 1e-12, 1e-4
+NOTHING = 1e-15  # a variance that is rounding
 
 
 class Moments(NamedTuple):
@@ -46,14 +54,14 @@ class Moments(NamedTuple):
         """Those with a mean and a standard error of it."""
         return cls(size, size * mean, size * (size * error**2 + mean**2))
 
-    def resized(self, size: float) -> Moments:
-        """As if so many numbers had the same mean and the same error."""
-        return Moments.made(size, self.mean, self.error)
-
     def plus(self, other: Moments) -> Moments:
         return Moments(
             self.size + other.size, self.total + other.total, self.squares + other.squares
         )
+
+    def times(self, factor: float) -> Moments:
+        """Those of so many times as many numbers."""
+        return Moments(self.size * factor, self.total * factor, self.squares * factor)
 
     def turned(self) -> Moments:
         """Of the other player's scores."""
@@ -74,11 +82,11 @@ class Moments(NamedTuple):
         return sqrt(self.variance / self.size)
 
 
-PSEUDO = Moments(2 * ADDED, ADDED, ADDED)
-
-
 class Score(NamedTuple):
-    """A mean pair score with a 95 % interval; `superior` is how likely it is above one half."""
+    """A mean pair score with a 95 % interval; `superior` is how likely it is above one half.
+
+    An adjusted score may lie outside of 0 to 1, and so may its limits.
+    """
 
     mean: float
     low: float
@@ -86,23 +94,171 @@ class Score(NamedTuple):
     pairs: int
     superior: float
 
+    @property
+    def error(self) -> float:
+        """The standard error that a symmetric interval of this width has."""
+        return (self.high - self.low) / (2 * CONFIDENCE)
+
+
+Grouped = tuple[tuple[float, float], ...]  # deviations in ascending order, and how many pairs each
+
+
+class Sample(NamedTuple):
+    """A mean over pairs, and what each pair contributes to its error.
+
+    The error of the mean is that of the mean of all deviations: a pair that counts more than others
+    has a larger deviation.
+    """
+
+    pairs: int
+    mean: float
+    deviations: Grouped
+    varied: float  # pairs that differ from the most common one
+
+    @classmethod
+    def of(cls, scores: Sequence[float]) -> Sample:
+        """Pair scores of one meeting."""
+        mean = sum(scores) / len(scores)
+        found = grouped((score - mean, 1.0) for score in scores)
+        return cls(len(scores), mean, found, len(scores) - max(count for _, count in found))
+
+    @property
+    def variance(self) -> float:
+        """Of the deviations."""
+        return sum(count * gap * gap for gap, count in self.deviations) / self.pairs
+
+    def turned(self) -> Sample:
+        """Of the other player's scores."""
+        turned = tuple((-gap, count) for gap, count in reversed(self.deviations))
+        return self._replace(mean=1 - self.mean, deviations=turned)
+
+    def score(self, raw: Sample | None = None, known: int | None = None) -> Score:
+        """The mean with its interval.
+
+        For adjusted scores, `raw` is the sample of the scores before and `known` says of how many
+        pairs luck is known: the ends of the scale are then drawn together as much as the adjusted
+        scores vary less.
+        """
+        scale, few = 1.0, 0.0
+        below, deviations = self.mean, self.deviations
+        if raw is not None:
+            before, after = raw.variance, self.variance
+            scale = sqrt(after / before) if before > NOTHING else 1.0
+            few = min(1.0, max(0.0, (MANY - self.pairs) / FADE))
+            below = raw.mean
+            grow = sqrt(self.pairs / (self.pairs - 1)) if self.pairs > 1 else 1.0
+            deviations = tuple((gap * grow, count) for gap, count in deviations)
+        ends = -max(scale * below, RARE * few), max(scale * (1 - below), RARE * few)
+        far = 0.5 + 0.5 / (1 + self.varied / SMOOTH)
+        pseudo = far + MORE * few, 1 - far
+        low = self.mean + min(0.0, _limit(deviations, ends, pseudo))
+        mirrored = tuple((-gap, count) for gap, count in reversed(deviations))
+        high = self.mean - min(0.0, _limit(mirrored, (-ends[1], -ends[0]), pseudo))
+        pairs = self.pairs if known is None else known
+        return Score(self.mean, low, high, pairs, _superior(self.mean, low, high))
+
 
 def estimate(scores: Iterable[float]) -> Score | None:
     """The mean of pair scores, None if there are none."""
-    return estimated(Moments.of(scores))
+    found = [*scores]
+    return Sample.of(found).score() if found else None
 
 
-def estimated(found: Moments) -> Score | None:
-    """As `estimate`, from the sums alone."""
-    if not found.size:
-        return None
-    added = found.plus(PSEUDO)
-    half = student(added.size - 1) * added.error
-    low, high = max(0.0, added.mean - half), min(1.0, added.mean + half)
-    # Scores that luck was taken out of may lie a little outside of 0 to 1.
-    low, high = min(low, found.mean), max(high, found.mean)
-    superior = normal((added.mean - 0.5) / added.error)
-    return Score(found.mean, low, high, int(found.size), superior)
+def joined(parts: Sequence[tuple[float, Sample]]) -> Sample:
+    """The weighted mean of several meetings: what differs between them is no noise.
+
+    Few pairs of a meeting do not tell how its scores vary, so theirs are taken as deviations from
+    the mean of all.
+    """
+    if len(parts) == 1:
+        return parts[0][1]
+    whole, pairs = sum(weight for weight, _ in parts), sum(part.pairs for _, part in parts)
+    mean = sum(weight * part.mean for weight, part in parts) / whole
+
+    def deviations() -> Iterable[tuple[float, float]]:
+        for weight, part in parts:
+            factor = weight / whole * pairs / part.pairs
+            shift = 0.0 if part.pairs >= FEW else part.mean - mean
+            grow = sqrt(part.pairs / (part.pairs - 1)) if part.pairs >= FEW else 1.0
+            for gap, count in part.deviations:
+                yield factor * (grow * gap + shift), count
+
+    return Sample(pairs, mean, grouped(deviations()), sum(part.varied for _, part in parts))
+
+
+def combined(adjusted: Sequence[float], rest: Sequence[float], raw: Sample) -> Sample:
+    """The adjusted scores of some pairs and the raw scores of the rest, by how much each says.
+
+    `raw` is the sample of the raw scores of all pairs: the rest vary as those do, and may be few.
+    """
+    known = Sample.of(adjusted)
+    if not rest:
+        return known
+    one = known.score(raw).error ** 2
+    two = raw.score().error ** 2 * raw.pairs / len(rest)
+    share = two / (one + two) if one else 1.0
+    return joined([(share, known), (1 - share, Sample.of(rest))])
+
+
+def grouped(deviations: Iterable[tuple[float, float]]) -> Grouped:
+    """Deviations with their counts, those close to each other as one with their mean."""
+    found = sorted(deviations)
+    low, high = found[0][0], found[-1][0]
+    step = (high - low) / GROUPS or 1.0
+    groups: dict[int, tuple[float, float]] = {}
+    for gap, count in found:
+        total, size = groups.get(place := int((gap - low) / step), (0.0, 0.0))
+        groups[place] = total + count * gap, size + count
+    return tuple((total / size, size) for total, size in groups.values())
+
+
+def _limit(deviations: Grouped, ends: tuple[float, float], pseudo: tuple[float, float]) -> float:
+    """The lower limit of the mean deviation."""
+    parts = [*deviations, *zip(ends, pseudo, strict=True)]
+    size = sum(count for _, count in parts)
+    centre = sum(gap * count for gap, count in parts) / size
+    gaps = [(gap - centre, count) for gap, count in parts if count]
+    lowest = min(gap for gap, _ in gaps)
+    if lowest > -ROUNDING:
+        return centre
+    # The likeliest weights with a mean below the centre are in proportion to count / (1 + t * gap).
+    low, high, mean = 0.0, -1 / lowest, 0.0
+    while high - low > CLOSE * high:
+        t = (low + high) / 2
+        mean, distance = _tail(gaps, size, t)
+        low, high = (low, t) if distance > CONFIDENCE else (t, high)
+    return centre + mean
+
+
+def _tail(gaps: Sequence[tuple[float, float]], size: float, t: float) -> tuple[float, float]:
+    """The mean that belongs to t, and how many standard errors it is below the centre, 0.
+
+    Those are of the mean of gaps with Dirichlet weights, by Lugannani and Rice.
+    """
+    logs = whole = total = none = one = two = 0.0
+    for gap, count in gaps:
+        part = 1 + t * gap
+        share = count / part
+        logs += count * log(part)
+        whole += share
+        total += share * gap
+        share /= part
+        none += share
+        one += share * gap
+        two += share * gap * gap
+    mean = total / whole
+    root = sqrt(max(0.0, 2 * (logs + size * log(whole / size))))
+    other = t * sqrt(max(0.0, two - 2 * mean * one + mean * mean * none))
+    return mean, root + log(other / root) / root if root > SLIGHT and other > 0 else root
+
+
+def _superior(mean: float, low: float, high: float) -> float:
+    """How likely a mean is above one half, by the side of the interval that is towards it."""
+    over = mean - 0.5
+    side = mean - low if over > 0 else high - mean
+    if side <= 0:
+        return 0.5 if over == 0 else float(over > 0)
+    return normal(CONFIDENCE * over / side)
 
 
 def student(freedom: float, z: float = CONFIDENCE) -> float:

@@ -14,14 +14,22 @@ from collections.abc import Iterable, Sequence
 from math import exp, sqrt
 from typing import NamedTuple
 
+from duels.arena.failures import LeftOut, Reason, failures, left_out, reasons
 from duels.arena.played import Encounter, Setting, Tournament
 from duels.arena.ratings import Rating, rate
-from duels.arena.scores import CONFIDENCE, PSEUDO, Moments, Score, estimated
+from duels.arena.scores import (
+    CONFIDENCE,
+    FEW,
+    NOTHING,
+    Moments,
+    Sample,
+    Score,
+    combined,
+    joined,
+)
 from duels.arena.sprt import Verdict, sprt
 from duels.games import find
 
-FEW = 8  # pairs that do not tell how scores vary
-NOTHING = 1e-15  # a variance that is rounding
 MOST = 2.0  # times what a guess takes for luck: more is an accident of few pairs
 
 
@@ -51,6 +59,8 @@ class Meeting(NamedTuple):
     saving: Saving | None = None
     sprt: Verdict | None = None
     record: int = 0  # the number of the first game's record
+    forfeits: tuple[tuple[Reason, ...], tuple[Reason, ...]] = ((), ())  # of the first, of the other
+    partly: bool = False  # the adjusted score holds raw scores of games whose luck is not known
 
 
 class Standing(NamedTuple):
@@ -63,6 +73,7 @@ class Standing(NamedTuple):
     adjusted_rating: Rating | None
     regret: Regret | None
     forfeits: int
+    partly: bool = False  # as for a meeting
 
 
 class Forfeits(NamedTuple):
@@ -72,6 +83,7 @@ class Forfeits(NamedTuple):
     game: str
     by: str
     records: tuple[int, ...]
+    reasons: tuple[Reason, ...]  # the most frequent first
 
 
 class Part(NamedTuple):
@@ -90,6 +102,7 @@ class Summary(NamedTuple):
     overall: Part
     forfeits: tuple[Forfeits, ...]
     played: int
+    left_out: tuple[LeftOut, ...] = ()
 
 
 class Sums:
@@ -101,31 +114,31 @@ class Sums:
         self.games = len(found.played)
         self.record = cup.number(found.played[0])
         scores = found.pair_scores()
-        self.raw = Moments.of(scores)
+        self.raw = Sample.of(scores)
+        self.scored = max(scores) > 0, min(scores) < 1  # whether each player got anything
         self.sprt = None if cup.sprt is None else sprt(scores, *cup.sprt)
-        known = [
-            (score, (one.first_adjusted + two.first_adjusted) / 2)
-            for score, one, two in zip(scores, found.played[::2], found.played[1::2], strict=True)
-            if one.first_adjusted is not None and two.first_adjusted is not None
-        ]
-        without = scaled(known)
-        self.adjusted = Moments.of(without)
-        self.saving = saved([score for score, _ in known], without)
+        known, rest = [], []
+        for score, one, two in zip(scores, found.played[::2], found.played[1::2], strict=True):
+            if one.first_adjusted is None or two.first_adjusted is None:
+                rest.append(score)
+            else:
+                known.append((score, (one.first_adjusted + two.first_adjusted) / 2))
+        self.known = len(known) if len(known) >= 2 * FEW else 0
+        self.saving: Saving | None = None
+        self.best = self.raw  # without luck where it is known of enough pairs
+        if self.known:
+            without = scaled(known)
+            self.saving = saved([score for score, _ in known], without)
+            self.best = combined(without, rest, self.raw)
         self.regret = Ratio(), Ratio()  # of both players
-        self.failed: dict[tuple[str, str], list[int]] = {}  # records, by who failed and how
+        self.failed: dict[tuple[str, str], list[tuple[int, str]]] = {}  # by who failed and how
         for game in found.played:
             if game.regret is not None and game.graded is not None:
                 for side, ratio in enumerate(self.regret):
                     ratio.add(game.regret[side ^ game.seat], game.graded[side ^ game.seat])
-            if game.loser is not None:
-                key = self.names[game.loser ^ game.seat], game.by
-                self.failed.setdefault(key, []).append(cup.number(game))
-
-    @property
-    def best(self) -> Moments:
-        """The adjusted scores, or all scores where those say more: both have the same mean."""
-        better = self.adjusted.plus(PSEUDO).error <= self.raw.plus(PSEUDO).error
-        return self.adjusted if self.adjusted.size and better else self.raw
+            for seat, why in failures(game):
+                key = self.names[seat ^ game.seat], game.by
+                self.failed.setdefault(key, []).append((cup.number(game), why))
 
 
 class Ratio:
@@ -168,8 +181,6 @@ def scaled(known: Sequence[tuple[float, float]]) -> list[float]:
 
 
 def _share(known: Sequence[tuple[float, float]]) -> float:
-    if len(known) < FEW:
-        return 1.0
     scores, lucks = Moments.of(s for s, _ in known), Moments.of(s - a for s, a in known)
     both = sum(s * (s - a) for s, a in known) / len(known) - scores.mean * lucks.mean
     return min(MOST, max(0.0, both / lucks.variance)) if lucks.variance > NOTHING else 1.0
@@ -198,39 +209,49 @@ def summary(tournament: Tournament, encounters: Iterable[Encounter]) -> Summary:
         some = [kept for kept in sums if kept.game == number]
         if some:
             games.append(_part(tournament, some, setting))
-    failed: dict[tuple[str, int, str], list[int]] = {}
+    failed: dict[tuple[str, int, str], list[tuple[int, str]]] = {}
     for kept in sums:
         for (name, by), records in kept.failed.items():
             failed.setdefault((name, kept.game, by), []).extend(records)
     forfeits = tuple(
-        Forfeits(name, tournament.games[game].slug, by, tuple(sorted(records)))
+        Forfeits(
+            name, tournament.games[game].slug, by, tuple(sorted(number for number, _ in records)),
+            reasons(why for _, why in records),
+        )
         for (name, game, by), records in sorted(failed.items())
-    )
-    played = sum(kept.games for kept in sums)
-    return Summary(tournament, tuple(games), _part(tournament, sums, None), forfeits, played)
+    )  # fmt: skip
+    return Summary(
+        tournament, tuple(games), _part(tournament, sums, None), forfeits,
+        sum(kept.games for kept in sums), left_out(tournament),
+    )  # fmt: skip
 
 
 def _part(cup: Tournament, sums: Sequence[Sums], setting: Setting | None) -> Part:
     by_pairing: dict[tuple[str, ...], list[Sums]] = {}
     for kept in sums:
         by_pairing.setdefault(kept.names, []).append(kept)
-    meetings, raw, rated = [], {}, {}
+    meetings: list[Meeting] = []
+    raw: dict[tuple[str, str], Moments] = {}
+    rated: dict[tuple[str, str], Moments] = {}
+    scored: dict[tuple[str, str], tuple[bool, bool]] = {}
     for (one, two), some in by_pairing.items():
-        raw[one, two] = together([(kept.raw.size, kept.raw) for kept in some])
-        best = together([(kept.raw.size, kept.best) for kept in some])
-        # For ratings a meeting counts by its pairs, however many of them were adjusted.
-        rated[one, two] = best.resized(raw[one, two].size)
-        known = any(kept.adjusted.size for kept in some)
+        score, adjusted, partly = scores([(kept, 0) for kept in some])
+        sample = joined([(kept.raw.pairs, kept.raw) for kept in some])
+        error = sqrt(sample.variance / sample.pairs)
+        raw[one, two] = Moments.made(score.pairs, score.mean, error)
+        best = adjusted or score
+        rated[one, two] = Moments.made(score.pairs, best.mean, best.error)
+        first, second = zip(*(kept.scored for kept in some), strict=True)
+        scored[one, two] = any(first), any(second)
         saving, test = (some[0].saving, some[0].sprt) if setting is not None else (None, None)
-        score = estimated(raw[one, two])
-        assert score is not None
         meetings.append(Meeting(
-            one, two, score, estimated(best) if known else None,
-            saving, test, some[0].record,
+            one, two, score, adjusted, saving, test, some[0].record,
+            (_reasons(some, one), _reasons(some, two)), partly,
         ))  # fmt: skip
-    adjusted = any(kept.adjusted.size for kept in sums)
     ratings = {rating.player: rating for rating in rate(raw)}
-    without = {rating.player: rating for rating in rate(rated)} if adjusted else {}
+    without = {}
+    if any(kept.known for kept in sums):
+        without = {rating.player: rating for rating in rate(rated, scored)}
     order = without or ratings
     standings = [_standing(name, sums, ratings, without) for name in order]
     title = "All games" if setting is None else find(setting.slug).title
@@ -238,37 +259,44 @@ def _part(cup: Tournament, sums: Sequence[Sums], setting: Setting | None) -> Par
     return Part(title, setting, tuple(standings), tuple(meetings), approximate)
 
 
+def _reasons(sums: Sequence[Sums], name: str) -> tuple[Reason, ...]:
+    """Why a player failed in some encounters."""
+    return reasons(
+        why
+        for kept in sums
+        for (who, _), failed in kept.failed.items()
+        if who == name
+        for _, why in failed
+    )
+
+
 def _standing(
     name: str, sums: Sequence[Sums], ratings: dict[str, Rating], without: dict[str, Rating]
 ) -> Standing:
-    raw: list[tuple[float, Moments]] = []
-    best: list[tuple[float, Moments]] = []
-    regret, failed, known = Ratio(), 0, False
-    for kept in sums:
-        if name in kept.names:
-            side = kept.names.index(name)
-            for parts, moments in ((raw, kept.raw), (best, kept.best)):
-                parts.append((kept.raw.size, moments.turned() if side else moments))
-            regret += kept.regret[side]
-            failed += sum(len(games) for (who, _), games in kept.failed.items() if who == name)
-            known = known or bool(kept.adjusted.size)
-    score = estimated(together(raw))
-    assert score is not None
+    own = [(kept, kept.names.index(name)) for kept in sums if name in kept.names]
+    regret, failed = Ratio(), 0
+    for kept, side in own:
+        regret += kept.regret[side]
+        failed += sum(len(games) for (who, _), games in kept.failed.items() if who == name)
+    score, adjusted, partly = scores(own)
     return Standing(
-        name, score, ratings[name], estimated(together(best)) if known else None,
-        without.get(name), regret.regret(), failed,
-    )  # fmt: skip
+        name, score, ratings[name], adjusted, without.get(name), regret.regret(), failed, partly
+    )
 
 
-def together(parts: Sequence[tuple[float, Moments]]) -> Moments:
-    """The moments of several meetings, each with its weight: what differs between them is no noise.
+def scores(parts: Sequence[tuple[Sums, int]]) -> tuple[Score, Score | None, bool]:
+    """The score over several meetings, each counting by its pairs, of the player on a side of each.
 
-    So the variance is what makes the standard error that of a weighted mean of separate means.
+    With it the adjusted score, None if luck is known of no meeting; and whether it is of some only.
     """
-    whole, size = sum(weight for weight, _ in parts), sum(found.size for _, found in parts)
-    mean = sum(weight * found.mean for weight, found in parts) / whole
-    error = sqrt(sum((weight * found.error) ** 2 for weight, found in parts)) / whole
-    return Moments.made(size, mean, error)
+
+    def over(kind: str) -> Sample:
+        samples = [(kept.raw.pairs, getattr(kept, kind), side) for kept, side in parts]
+        return joined([(pairs, part.turned() if side else part) for pairs, part, side in samples])
+
+    raw, known = over("raw"), [kept.known for kept, _ in parts]
+    adjusted = over("best").score(raw, sum(known)) if any(known) else None
+    return raw.score(), adjusted, any(known) and not all(known)
 
 
 def _approximate(setting: Setting) -> bool:

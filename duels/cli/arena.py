@@ -8,6 +8,7 @@ from argparse import Namespace
 from hashlib import sha256
 
 from duels.arena.engine import AUTO, chosen, need_engine, seconds_to_compile
+from duels.arena.failures import left_out, told
 from duels.arena.keeping import Archive
 from duels.arena.page import page
 from duels.arena.played import Setting, Tournament
@@ -20,13 +21,12 @@ from duels.arena.store import kept
 from duels.arena.summary import Summary, summary
 from duels.cli.files import named, shown, write
 from duels.cli.progress import ProgressBar
+from duels.cli.stopping import status_of, stoppable
 from duels.cli.terminal import Terminal
 from duels.core.chance import new_seed
 from duels.core.errors import OptionError, quote
 from duels.core.show import listed
 from duels.games import catalogue, find
-
-INTERRUPTED = 130
 
 
 def arena(terminal: Terminal, given: Namespace) -> int:
@@ -40,6 +40,7 @@ def arena(terminal: Terminal, given: Namespace) -> int:
             sprt=bounds(given.sprt) if given.sprt else None,
             time_limit=given.time_limit,
             key=new_seed() if given.seed is None else None,
+            max_failures=given.max_failures,
         )
     )
     cup = cup._replace(programs=tuple(map(digest_of, cup.players)))
@@ -50,12 +51,15 @@ def arena(terminal: Terminal, given: Namespace) -> int:
     bar = ProgressBar("Arena")
     with Archive.begin(folder, cup, fresh=given.fresh) as archive:
         terminal.note(f"{describe(archive.cup)}, kept in {shown(folder)}")
+        for who, what in told(left_out(archive.cup)):
+            terminal.note(f"{who} {what}")
         terminal.note(engine_text(archive.cup))
         try:
-            new = run(
-                archive, jobs=given.jobs, cluster=given.cluster, progress=bar, pairs=cup.pairs
-            )
-        except KeyboardInterrupt:
+            with stoppable():
+                new = run(
+                    archive, jobs=given.jobs, cluster=given.cluster, progress=bar, pairs=cup.pairs
+                )
+        except KeyboardInterrupt as stop:
             bar.done()
             count = sum(portion.games for portion in archive.portions())
             same = "the same command without --fresh" if given.fresh else "the same command"
@@ -63,7 +67,7 @@ def arena(terminal: Terminal, given: Namespace) -> int:
                 f"duels: stopped; {count:,} games are kept in {shown(folder)}, "
                 f"and {same} goes on from there"
             )
-            return INTERRUPTED
+            return status_of(stop)
         bar.done()
         found = summary(archive.cup, archive.encounters())
     files = save(folder, found)
@@ -79,7 +83,8 @@ def arena(terminal: Terminal, given: Namespace) -> int:
         return 0
     terminal.say(text(found, ascii_only=terminal.ascii))
     place = shown(folder)
-    terminal.say(["", f"In {place}: {listed(files)}. To see a game: duels replay {place}#1"])
+    first = found.games[0].meetings[0].record if found.games else 1
+    terminal.say(["", f"In {place}: {listed(files)}. To see a game: duels replay {place}#{first}"])
     return 0
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from itertools import combinations
-from math import inf
+from math import inf, log
 
 import pytest
 from hypothesis import given
@@ -142,3 +142,28 @@ def test_scores_without_luck_may_lie_outside() -> None:
     assert one.player == "a"
     assert one.high == inf
     assert two.low == -inf
+
+
+def test_an_open_end_is_decided_by_what_was_won_and_lost() -> None:
+    """Not by adjusted means: those of scores near 1 are above it as often as below."""
+    above = {("a", "b"): Moments.made(50, 1.01, 0.02)}
+    one, two = rate(above, {("a", "b"): (True, True)})  # b won something
+    assert one.player == "a"
+    assert one.high < inf
+    assert two.low > -inf
+    below = {("a", "b"): Moments.made(50, 0.98, 0.02)}
+    one, two = rate(below, {("a", "b"): (True, False)})  # b won nothing
+    assert one.high == inf
+    assert two.low == -inf
+
+
+def test_pairs_that_are_added_do_not_outweigh_adjusted_scores() -> None:
+    """An error a tenth of that of raw scores gives an interval a tenth as wide."""
+    known = {("a", "b"): (True, True)}
+    for mean in (0.5, 0.9):
+        error = (mean * (1 - mean) / 50) ** 0.5
+        wide = rate({("a", "b"): Moments.made(50, mean, error)}, known)[0]
+        narrow = rate({("a", "b"): Moments.made(50, mean, error / 10)}, known)[0]
+        assert narrow.error < wide.error / 8
+        truth = ELO / 2 * log(mean / (1 - mean))
+        assert abs(narrow.elo - truth) < narrow.error

@@ -7,6 +7,7 @@ import io
 import json
 import re
 from html.parser import HTMLParser
+from math import isfinite
 from random import Random
 
 import pytest
@@ -123,6 +124,96 @@ def test_luck_that_a_bad_guess_sees_is_left_alone() -> None:
     assert better is not None
     assert better.low < 0.21 / 0.05**2 < better.high * 1.2
     assert sum(scaled(good)) / 4000 == pytest.approx(0.7, abs=0.01)
+
+
+def alone(games: list[Played], pairs: int) -> Summary:
+    """What games of one pairing say."""
+    cup = tournament(pairs, players=("a", "b"), games=GAMES[:1])
+    return summary(cup, [Encounter(0, 0, games)])
+
+
+def pair(number: int, score: float, adjusted: float | None = None) -> list[Played]:
+    """Two games in which the first player has the same score, raw and adjusted."""
+    turned = None if adjusted is None else 1 - adjusted
+    return [
+        Played(0, 0, number, 0, score, "rules", 9, adjusted),
+        Played(0, 0, number, 1, 1 - score, "rules", 9, turned),
+    ]
+
+
+def test_the_interval_is_shown_as_it_was_found() -> None:
+    """Ten won pairs: the score cannot be above 1, so half of a width would say something else."""
+    found = alone([game for n in range(10) for game in pair(n, 1.0)], 10)
+    score = found.overall.meetings[0].score
+    assert (score.mean, score.high) == (1.0, 1.0)
+    assert score.low == pytest.approx(0.025 ** (1 / 10), abs=0.005)  # Clopper and Pearson
+    text = "\n".join(report.text(found))
+    assert f"1.000 {score.low:.3f}-1.00".replace(" 0.", " .") in text
+    assert f"1.000 ({score.low:.3f}-1.000)" in page(found)
+    for told in (text, page(found)):
+        assert "1.000 ±" not in told
+        assert "1.000 &plusmn;" not in told
+    data = report.to_json(found)["overall"]["meetings"][0]["score"]
+    assert (data["low"], data["high"]) == (score.low, score.high)
+
+
+def test_adjusted_scores_outside_of_the_scale_are_shown_within_it() -> None:
+    chance = Random(4)
+    games = [
+        game for n in range(60) for game in pair(n, float(n % 3 > 0), 1.01 + chance.gauss(0, 0.02))
+    ]
+    found = alone(games, 60)
+    adjusted = found.overall.meetings[0].adjusted
+    assert adjusted is not None
+    assert adjusted.low > 1.0, "the numbers themselves are as computed"
+    assert "1.000 1.00-1.00" in "\n".join(report.text(found))
+    for standing in found.overall.standings:  # b won pairs: nothing is open
+        assert standing.adjusted_rating is not None
+        assert isfinite(standing.adjusted_rating.low)
+        assert isfinite(standing.adjusted_rating.high)
+
+
+def test_pairs_of_known_and_of_unknown_luck_count_together() -> None:
+    """Each by how much it says: the interval is narrower than that of either alone."""
+    chance, games = Random(5), []
+    for n in range(600):
+        luck = chance.choice((-0.25, 0.25))
+        score = 0.5 + luck + chance.choice((-0.25, 0.25))
+        games += pair(n, score, score - luck if n < 200 else None)
+    whole, known, rest = alone(games, 600), alone(games[:400], 200), alone(games[400:], 400)
+    meeting = whole.overall.meetings[0]
+    assert meeting.adjusted is not None
+    assert meeting.adjusted.pairs == 200
+    part = known.overall.meetings[0].adjusted
+    assert part is not None
+    other = rest.overall.meetings[0].score
+    # Variances of 1/16 in 200 pairs and of 1/8 in 400 say the same, so both count alike.
+    assert meeting.adjusted.mean == pytest.approx((part.mean + other.mean) / 2, abs=0.004)
+    width = [score.high - score.low for score in (meeting.adjusted, part, other)]
+    assert width[0] == pytest.approx(width[1] / 2**0.5, rel=0.05)
+    assert width[0] == pytest.approx(width[2] / 2**0.5, rel=0.05)
+
+
+def test_raw_scores_among_adjusted_ones_are_marked() -> None:
+    """Of too few pairs with known luck, of one game of two, of one meeting of several."""
+    few = alone([game for n in range(10) for game in pair(n, 1.0, 0.7)], 10)
+    assert few.overall.meetings[0].adjusted is None
+    cup = tournament(60)
+    some = [
+        found._replace(played=[game._replace(adjusted=None) for game in found.played])
+        if (found.game, found.pairing) == (1, 0)
+        else found
+        for found in encounters(cup)
+    ]
+    found = summary(cup, some)
+    assert [meeting.adjusted is None for meeting in found.games[1].meetings] == [True, False, False]
+    assert [meeting.partly for meeting in found.overall.meetings] == [True, False, False]
+    assert [s.partly for s in found.games[1].standings] == [True, True, False]
+    text = "\n".join(report.text(found))
+    for told in (text, page(found)):
+        assert "raw only" in told
+        assert report.PARTLY.replace("'", "&#x27;" if told != text else "'") in told
+        assert len(re.findall(r"\d\)?\*", told)) >= 5
 
 
 def test_the_share_of_luck_does_not_move_the_mean() -> None:
