@@ -258,7 +258,8 @@ class Archive:
 
     def _rows(self, query: str, *values: int) -> Iterator[Any]:
         try:
-            yield from self._base.execute(query, values)
+            for row in self._base.execute(query, values):  # noqa: UP028
+                yield row  # not from: that would use the cursor after the file is closed
         except sqlite3.Error as error:
             raise damaged(str(error), self.folder) from None
 

@@ -242,9 +242,8 @@ def _parser(first: str) -> argparse.ArgumentParser:
         help="disqualify a player that fails to start or to answer N times in a row; usually 3",
     )  # fmt: skip
     arena.add_argument(
-        "--seed", type=seed, metavar="N",
-        help="for the same games again, among trusted players; usually a secret one",
-    )  # fmt: skip
+        "--seed", type=seed, metavar="N", help="for the same games again, among trusted players"
+    )
     arena.add_argument(
         "--engine", choices=("auto", "compiled", "python"), default="auto",
         help="what plays between built-in players; usually the faster of the two",
@@ -256,9 +255,7 @@ def _parser(first: str) -> argparse.ArgumentParser:
     arena.add_argument(
         "--out", metavar="DIR", help="where it is kept, and goes on if it was interrupted"
     )
-    arena.add_argument(
-        "--fresh", action="store_true", help="start over; the old games are put aside"
-    )
+    arena.add_argument("--fresh", action="store_true", help="start over; put old games aside")
     json(arena, "the results, for programs")
     plain(arena)
 

@@ -104,6 +104,28 @@ def test_a_digest_follows_the_files_a_command_names(
     assert digest_of(name) != one
 
 
+@pytest.mark.parametrize("name", ["{python} bots/bot.py", "./bots/script", "bots.bot:Bot"])
+def test_a_digest_follows_the_modules_that_are_imported(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Found without running any of them."""
+    monkeypatch.chdir(tmp_path)
+    folder = tmp_path / "bots"
+    folder.mkdir()
+    text = "import sys\nimport numpy\nfrom bots import helper as a\nimport helper\nsys.exit(1)\n"
+    (folder / "bot.py").write_text(text)
+    (folder / "script").write_text(f"#!/usr/bin/env python3\n{text}")
+    (folder / "script").chmod(0o755)
+    (folder / "helper.py").write_text("from . import deeper\nimport deeper\n")
+    digests = []
+    for number in range(3):
+        (folder / "deeper.py").write_text(f"N = {min(number, 1)}\n")
+        digests.append(digest_of(name.format(python=sys.executable)))
+    assert digests[0] != digests[1] == digests[2]
+    (folder / "other.py").write_text("")
+    assert digest_of(name.format(python=sys.executable)) == digests[2]
+
+
 def test_fresh_starts_over_and_puts_the_old_games_aside(tmp_path: Path) -> None:
     out = tmp_path / "cup"
     assert duels(*SMALL, "--out", str(out)).returncode == 0
