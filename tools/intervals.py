@@ -20,6 +20,7 @@ import argparse
 import sys
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
+from math import inf
 from pathlib import Path
 from random import Random
 from statistics import median
@@ -49,6 +50,7 @@ SYNTHETIC = {
     "strong": (1, 0, 9, 10, 80),
 }
 PAIRS = (1, 2, 5, 10, 16, 20, 30, 50, 70, 100, 200, 500)
+ROUNDING = 1e-9
 VARIED = 10  # pairs that differ from the most common score
 
 
@@ -114,27 +116,35 @@ def draw(pool: Pool, pairs: int, chance: Random) -> dict[str, Score]:
         known = [(pool.raw[place], pool.adjusted[place]) for place in places]
         for kind, count in (("adjusted", pairs), ("half", pairs // 2)):
             if count >= 2 * FEW:
-                best = combined(scaled(known[:count]), scores[count:], raw)
-                found[kind] = best.score(raw, count)
+                best = Sample.adjusted(scaled(known[:count]), scores[:count])
+                if count < pairs:
+                    best = combined(best, Sample.of(scores[count:]), raw)
+                found[kind] = best.score()
     return found
 
 
-def coverage(
-    pool: Pool, pairs: int, runs: int, *, seed: int = 1, width: float = 1.0
-) -> dict[str, tuple[float, float]]:
-    """Of each kind of interval: how often it holds the truth, and its mean width.
+class Held(NamedTuple):
+    """Intervals of one kind: how many times as wide each must be to hold the truth, and widths."""
 
-    `width` plants a fault: intervals so many times as wide.
-    """
+    needed: list[float]
+    widths: list[float]
+
+    def coverage(self, width: float = 1.0) -> float:
+        """How often intervals hold the truth, were they so many times as wide."""
+        return sum(needed <= width for needed in self.needed) / len(self.needed)
+
+
+def tried(pool: Pool, pairs: int, runs: int, seed: int = 1) -> dict[str, Held]:
+    """Many draws of so many pairs, by kind of interval."""
     chance, truth = Random(f"{seed} {pool.name} {pairs}"), pool.truth
-    held: dict[str, list[float]] = {}
+    found: dict[str, Held] = {}
     for _ in range(runs):
         for kind, (mean, low, high, *_) in draw(pool, pairs, chance).items():
-            hits = held.setdefault(kind, [0.0, 0.0])
-            low, high = mean - width * (mean - low), mean + width * (high - mean)
-            hits[0] += low - 1e-9 <= truth <= high + 1e-9
-            hits[1] += high - low
-    return {kind: (hits / runs, size / runs) for kind, (hits, size) in held.items()}
+            off, side = abs(truth - mean), high - mean if truth > mean else mean - low
+            held = found.setdefault(kind, Held([], []))
+            held.needed.append(0.0 if off < ROUNDING else off / side if side else inf)
+            held.widths.append(high - low)
+    return found
 
 
 def main() -> None:
@@ -149,10 +159,11 @@ def main() -> None:
     for pairs in map(int, given.pairs.split(",")):
         found: dict[str, list[tuple[float, float, str]]] = {}
         for pool in pools:
-            for kind, (part, wide) in coverage(pool, pairs, given.runs).items():
-                found.setdefault(kind, []).append((part, wide, pool.name))
+            for kind, held in tried(pool, pairs, given.runs).items():
+                row = held.coverage(), sum(held.widths) / given.runs, pool.name
+                found.setdefault(kind, []).append(row)
                 if pairs * pool.varied >= VARIED:
-                    found.setdefault(f"{kind}, varied", []).append((part, wide, pool.name))
+                    found.setdefault(f"{kind}, varied", []).append(row)
         for kind, some in sorted(found.items()):
             some.sort()
             middle, wide = median(part for part, _, _ in some), sum(w for _, w, _ in some)

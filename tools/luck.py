@@ -21,7 +21,7 @@ sys.path.insert(0, str(Path(__file__).parent.parent))
 
 from duels.arena.batch_luck import adjusted
 from duels.arena.report import scored
-from duels.arena.scores import Sample
+from duels.arena.scores import Sample, estimate
 from duels.arena.summary import saved, scaled
 from duels.core.match import TURN_LIMIT
 from duels.envs.kernels import NOBODY, kernel_of
@@ -177,8 +177,10 @@ def measure(pairs: int = 10_000) -> None:
             known = [(r, a) for r, a in zip(*both, strict=True)]
             without = scaled(known)
             saving = saved(both[0], without)
-            before, after = Sample.of(both[0]), Sample.of(without)
-            shown = [scored(told) for told in (before.score(), after.score(before))]
+            shown = [
+                scored(told)
+                for told in (estimate(both[0]), Sample.adjusted(without, both[0]).score())
+            ]
             times = (
                 "all"
                 if saving is None

@@ -27,6 +27,7 @@ SMOOTH = 10  # pairs off the most common score with which the pseudo-pair is 3/4
 FEW = 8  # pairs that do not tell how scores vary
 MANY, FADE = 50, 10  # pairs that need no further safeguard; it fades over as many below
 RARE = 0.06  # how far an adjusted score may lie off that was not seen in few pairs
+MARGIN = 0.3  # pseudo-pair added at the further end for adjusted pairs
 MORE = 1.0  # pseudo-pair added at the further end for few adjusted pairs
 GROUPS = 64  # different deviations that are told apart
 CLOSE, ROUNDING, SLIGHT = 1e-8, 1e-12, 1e-4
@@ -114,13 +115,32 @@ class Sample(NamedTuple):
     mean: float
     deviations: Grouped
     varied: float  # pairs that differ from the most common one
+    ends: tuple[float, float]  # deviations of a lost pair and of a won one
+    known: int = 0  # pairs whose luck was taken out
 
     @classmethod
     def of(cls, scores: Sequence[float]) -> Sample:
-        """Pair scores of one meeting."""
+        """Raw pair scores of one meeting."""
         mean = sum(scores) / len(scores)
         found = grouped((score - mean, 1.0) for score in scores)
-        return cls(len(scores), mean, found, len(scores) - max(count for _, count in found))
+        varied = len(scores) - max(count for _, count in found)
+        return cls(len(scores), mean, found, varied, (-mean, 1 - mean))
+
+    @classmethod
+    def adjusted(cls, scores: Sequence[float], raw: Sequence[float]) -> Sample:
+        """Adjusted pair scores of one meeting, and the raw scores of the same pairs.
+
+        The ends of the scale are drawn together as much as adjusted scores vary less.
+        """
+        found, before = cls.of(scores), cls.of(raw)
+        scale = sqrt(found.variance / before.variance) if before.variance > NOTHING else 1.0
+        grow = sqrt(len(scores) / (len(scores) - 1))
+        deviations = tuple((grow * gap, count) for gap, count in found.deviations)
+        low, high = before.ends
+        return cls(
+            found.pairs, found.mean, deviations, found.varied, (scale * low, scale * high),
+            known=len(scores),
+        )  # fmt: skip
 
     @property
     def variance(self) -> float:
@@ -130,36 +150,31 @@ class Sample(NamedTuple):
     def turned(self) -> Sample:
         """Of the other player's scores."""
         turned = tuple((-gap, count) for gap, count in reversed(self.deviations))
-        return self._replace(mean=1 - self.mean, deviations=turned)
+        low, high = self.ends
+        return self._replace(mean=1 - self.mean, deviations=turned, ends=(-high, -low))
 
-    def score(self, raw: Sample | None = None, known: int | None = None) -> Score:
-        """The mean with its interval.
+    def score(self) -> Score:
+        """The mean with its interval."""
+        low = self.mean + self._below()
+        high = self.mean - self.turned()._below()
+        return Score(
+            self.mean, low, high, self.known or self.pairs, _superior(self.mean, low, high)
+        )
 
-        For adjusted scores, `raw` is the sample of the scores before and `known` says of how many
-        pairs luck is known: the ends of the scale are then drawn together as much as the adjusted
-        scores vary less.
-        """
-        scale, few = 1.0, 0.0
-        below, deviations = self.mean, self.deviations
-        if raw is not None:
-            before, after = raw.variance, self.variance
-            scale = sqrt(after / before) if before > NOTHING else 1.0
-            few = min(1.0, max(0.0, (MANY - self.pairs) / FADE))
-            below = raw.mean
-            grow = sqrt(self.pairs / (self.pairs - 1)) if self.pairs > 1 else 1.0
-            deviations = tuple((gap * grow, count) for gap, count in deviations)
-        ends = -max(scale * below, RARE * few), max(scale * (1 - below), RARE * few)
+    def _below(self) -> float:
+        """How far the lower limit is from the mean: a number below 0."""
+        low, high = self.ends
         far = 0.5 + 0.5 / (1 + self.varied / SMOOTH)
-        pseudo = far + MORE * few, 1 - far
-        low = self.mean + min(0.0, _limit(deviations, ends, pseudo))
-        mirrored = tuple((-gap, count) for gap, count in reversed(deviations))
-        high = self.mean - min(0.0, _limit(mirrored, (-ends[1], -ends[0]), pseudo))
-        pairs = self.pairs if known is None else known
-        return Score(self.mean, low, high, pairs, _superior(self.mean, low, high))
+        near = 1 - far
+        if self.known:
+            few = min(1.0, max(0.0, (MANY - self.known) / FADE))
+            low, high = min(low, -RARE * few), max(high, RARE * few)
+            far += MORE * few + MARGIN
+        return min(0.0, _limit([*self.deviations, (low, far), (high, near)]))
 
 
 def estimate(scores: Iterable[float]) -> Score | None:
-    """The mean of pair scores, None if there are none."""
+    """The mean of raw pair scores, None if there are none."""
     found = [*scores]
     return Sample.of(found).score() if found else None
 
@@ -174,30 +189,29 @@ def joined(parts: Sequence[tuple[float, Sample]]) -> Sample:
         return parts[0][1]
     whole, pairs = sum(weight for weight, _ in parts), sum(part.pairs for _, part in parts)
     mean = sum(weight * part.mean for weight, part in parts) / whole
+    deviations: list[tuple[float, float]] = []
+    varied = low = high = 0.0
+    for weight, part in parts:
+        factor = weight / whole * pairs / part.pairs  # how much more a pair counts than others
+        shift = 0.0 if part.pairs >= FEW else part.mean - mean
+        grow = sqrt(part.pairs / (part.pairs - 1)) if part.pairs >= FEW > part.known else 1.0
+        deviations += [(factor * (grow * gap + shift), count) for gap, count in part.deviations]
+        varied += min(1.0, factor) * part.varied
+        low += weight / whole * factor * part.ends[0]
+        high += weight / whole * factor * part.ends[1]
+    known = sum(part.known for _, part in parts)
+    return Sample(pairs, mean, grouped(deviations), varied, (low, high), known)
 
-    def deviations() -> Iterable[tuple[float, float]]:
-        for weight, part in parts:
-            factor = weight / whole * pairs / part.pairs
-            shift = 0.0 if part.pairs >= FEW else part.mean - mean
-            grow = sqrt(part.pairs / (part.pairs - 1)) if part.pairs >= FEW else 1.0
-            for gap, count in part.deviations:
-                yield factor * (grow * gap + shift), count
 
-    return Sample(pairs, mean, grouped(deviations()), sum(part.varied for _, part in parts))
+def combined(adjusted: Sample, rest: Sample, raw: Sample) -> Sample:
+    """Pairs with luck taken out and the rest, each by how much it says.
 
-
-def combined(adjusted: Sequence[float], rest: Sequence[float], raw: Sample) -> Sample:
-    """The adjusted scores of some pairs and the raw scores of the rest, by how much each says.
-
-    `raw` is the sample of the raw scores of all pairs: the rest vary as those do, and may be few.
+    `raw` has the raw scores of all of them: the rest vary as those do, and may be few.
     """
-    known = Sample.of(adjusted)
-    if not rest:
-        return known
-    one = known.score(raw).error ** 2
-    two = raw.score().error ** 2 * raw.pairs / len(rest)
+    one = adjusted.score().error ** 2
+    two = raw.score().error ** 2 * raw.pairs / rest.pairs
     share = two / (one + two) if one else 1.0
-    return joined([(share, known), (1 - share, Sample.of(rest))])
+    return joined([(share, adjusted), (1 - share, rest)])
 
 
 def grouped(deviations: Iterable[tuple[float, float]]) -> Grouped:
@@ -212,9 +226,8 @@ def grouped(deviations: Iterable[tuple[float, float]]) -> Grouped:
     return tuple((total / size, size) for total, size in groups.values())
 
 
-def _limit(deviations: Grouped, ends: tuple[float, float], pseudo: tuple[float, float]) -> float:
-    """The lower limit of the mean deviation."""
-    parts = [*deviations, *zip(ends, pseudo, strict=True)]
+def _limit(parts: Sequence[tuple[float, float]]) -> float:
+    """The lower limit of the mean of deviations, each with how often it came."""
     size = sum(count for _, count in parts)
     centre = sum(gap * count for gap, count in parts) / size
     gaps = [(gap - centre, count) for gap, count in parts if count]

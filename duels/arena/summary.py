@@ -123,13 +123,14 @@ class Sums:
                 rest.append(score)
             else:
                 known.append((score, (one.first_adjusted + two.first_adjusted) / 2))
-        self.known = len(known) if len(known) >= 2 * FEW else 0
         self.saving: Saving | None = None
         self.best = self.raw  # without luck where it is known of enough pairs
-        if self.known:
-            without = scaled(known)
-            self.saving = saved([score for score, _ in known], without)
-            self.best = combined(without, rest, self.raw)
+        if len(known) >= 2 * FEW:
+            before, without = [score for score, _ in known], scaled(known)
+            self.saving = saved(before, without)
+            self.best = Sample.adjusted(without, before)
+            if rest:
+                self.best = combined(self.best, Sample.of(rest), self.raw)
         self.regret = Ratio(), Ratio()  # of both players
         self.failed: dict[tuple[str, str], list[tuple[int, str]]] = {}  # by who failed and how
         for game in found.played:
@@ -250,7 +251,7 @@ def _part(cup: Tournament, sums: Sequence[Sums], setting: Setting | None) -> Par
         ))  # fmt: skip
     ratings = {rating.player: rating for rating in rate(raw)}
     without = {}
-    if any(kept.known for kept in sums):
+    if any(kept.best.known for kept in sums):
         without = {rating.player: rating for rating in rate(rated, scored)}
     order = without or ratings
     standings = [_standing(name, sums, ratings, without) for name in order]
@@ -294,9 +295,9 @@ def scores(parts: Sequence[tuple[Sums, int]]) -> tuple[Score, Score | None, bool
         samples = [(kept.raw.pairs, getattr(kept, kind), side) for kept, side in parts]
         return joined([(pairs, part.turned() if side else part) for pairs, part, side in samples])
 
-    raw, known = over("raw"), [kept.known for kept, _ in parts]
-    adjusted = over("best").score(raw, sum(known)) if any(known) else None
-    return raw.score(), adjusted, any(known) and not all(known)
+    known = [kept.best.known for kept, _ in parts]
+    adjusted = over("best").score() if any(known) else None
+    return over("raw").score(), adjusted, any(known) and not all(known)
 
 
 def _approximate(setting: Setting) -> bool:

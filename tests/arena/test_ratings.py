@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from itertools import combinations
 from math import inf, log
+from random import Random
 
 import pytest
 from hypothesis import given
@@ -167,3 +168,16 @@ def test_pairs_that_are_added_do_not_outweigh_adjusted_scores() -> None:
         assert narrow.error < wide.error / 8
         truth = ELO / 2 * log(mean / (1 - mean))
         assert abs(narrow.elo - truth) < narrow.error
+
+
+@pytest.mark.parametrize("noise", [0.02, 0.1])
+def test_ratings_of_adjusted_scores_hold_the_truth(noise: float) -> None:
+    """Also where scores are far from even and vary little, so that added pairs would shift them."""
+    chance, hits, runs = Random(1), 0, 400
+    truth = 400.0 / 2
+    for _ in range(runs):
+        found = Moments.of(expected(400) + chance.gauss(0, noise) for _ in range(50))
+        hits += inside(
+            {"a": truth, "b": -truth}, rate({("a", "b"): found}, {("a", "b"): (True, True)})
+        )[0]
+    assert likely(hits, runs, 0.95)
