@@ -123,6 +123,7 @@ class Crowd:
                 break
             with suppress(TimeoutError):
                 await asyncio.wait_for(seated.receive(), 0.5)
+            self.refused, seated.refused = self.refused + seated.refused, 0
         return seated.view is None or seated.view["result"] is None
 
     @property

@@ -133,6 +133,7 @@ class Seated:
         self.events: list[Any] = []
         self.count = 0
         self.witness: Witness | None = None
+        self.refused = 0  # shares that could not be stored, and were given again
         self._waiting: asyncio.Queue[str | Exception] = asyncio.Queue()
         self._reader: asyncio.Task[None] | None = None
 
@@ -164,6 +165,7 @@ class Seated:
                 frame = json.loads(text)
                 match = frame.get("match") if frame["type"] in ("welcome", "match") else match
                 if frame.get("again"):
+                    self.refused += 1
                     await asyncio.sleep(0.05)
                 if frame["type"] in ("welcome", "match") or frame.get("again"):
                     await self._share(match)
