@@ -35,7 +35,7 @@ def tool() -> ModuleType:
 def within(held: Sequence[Any], width: float = 1.0) -> bool:
     """Whether intervals, all together, hold the truth as often as they should."""
     parts = [some.coverage(width) for some in held]
-    return BAND[0] < sum(parts) / len(parts) < BAND[1]
+    return bool(BAND[0] < sum(parts) / len(parts) < BAND[1])
 
 
 @cache
