@@ -78,7 +78,7 @@ def test_a_match_that_was_starting_can_be_started(stored: tuple[str, Any]) -> No
     async def test() -> None:
         async with served(at(expected), store_of(database)) as site:
             one, two = site.person(expected["keys"]["one"]), site.person(expected["keys"]["two"])
-            seats = [await one.sit(id, nonce=False), await two.sit(id)]
+            seats = await asyncio.gather(one.sit(id), two.sit(id))
             for seat in seats:
                 await seat.started()
                 assert seat.view["options"]
