@@ -3,12 +3,14 @@
     python3 benchmarks/bots.py [--fast]
 
 In matches against `random`, the time of each `choose`: from the view to the checked move, with all
-that the bot itself takes. Three players play the same matches in turn:
+that the bot itself takes. Four players play the same matches in turn:
 
 - bot: a program of a few lines that reads a request as JSON and answers with its first option, as
   `duels.players.External` asks it;
 - bare: the same program, given the same bytes through pipes, its answers read and not looked at;
-- echo: likewise, a program of two lines that looks at nothing.
+- echo: likewise, a program of two lines that looks at nothing;
+- class: a class of Python that takes its first option, in a process of its own
+  (`duels.players.isolated.Isolated`).
 
 Medians by the clock, and `own`, the processor time of the host in the choices of the bot: all in
 microseconds. The goal is 200 for the bot by the clock, with nothing taken off. Whether a program is
@@ -35,6 +37,7 @@ from duels.core.player import Player, View
 from duels.games import BUILT_IN, load
 from duels.players.external import External, request
 from duels.players.hosting import Host
+from duels.players.isolated import Isolated
 from duels.players.uniform import Uniform
 
 GOAL = 200.0
@@ -46,6 +49,13 @@ for line in sys.stdin:
     if asked["type"] == "choose":
         print(json.dumps({"type": "move", "move": asked["view"]["options"][0]}), flush=True)
 """
+CLASS = """
+from duels.core import Player
+
+class First(Player):
+    def choose(self, view):
+        return view.options[0]
+"""
 ECHO = """
 import sys
 for line in sys.stdin.buffer: sys.stdout.buffer.write(b'{"move": "1"}\\n'); sys.stdout.flush()
@@ -56,7 +66,7 @@ class Timed(Player):
     """A program that is asked; the seconds of each choice."""
 
     def __init__(self, program: str, folder: str) -> None:
-        self.words = [sys.executable, os.path.join(folder, f"{id(self)}.py")]
+        self.words = [sys.executable, os.path.join(folder, f"bot{id(self)}.py")]
         Path(self.words[1]).write_text(program)
         self.taken: list[float] = []
         self.own: list[float] = []
@@ -79,6 +89,14 @@ class Bot(Timed):
 
     def close(self) -> None:
         self.player.close()
+
+
+class Apart(Bot):
+    """A class of Python in a process of its own, as tournaments have them."""
+
+    def __init__(self, program: str, folder: str) -> None:
+        super().__init__(program, folder)
+        self.player = Isolated(f"{Path(self.words[1]).stem}:First")
 
 
 class Bare(Timed):
@@ -110,10 +128,13 @@ def main() -> None:
     parser.add_argument("--fast", action="store_true", help="fewer matches")
     matches = 10 if parser.parse_args().fast else 100
     worst = 0.0
-    print(f"{'microseconds a move':20}    bot   bare   echo    own  bot/bare  bytes")
+    print(f"{'microseconds a move':20}    bot   bare   echo    own  class  bot/bare  bytes")
     with tempfile.TemporaryDirectory() as folder:
         bare = Bare(BOT, folder)
-        players: list[Timed] = [Bot(BOT, folder), bare, Bare(ECHO, folder)]
+        sys.path.append(folder)
+        players: list[Timed] = [
+            Bot(BOT, folder), bare, Bare(ECHO, folder), Apart(CLASS, folder)
+        ]  # fmt: skip
         try:
             for slug in BUILT_IN:
                 for timed in players:
@@ -124,12 +145,12 @@ def main() -> None:
                     for timed in players:
                         other = Uniform(stream(seed, 1))
                         Host(Match(load(slug), seed), {0: timed, 1: other}).finish()
-                bot, same, echo = (1e6 * statistics.median(timed.taken) for timed in players)
+                bot, same, echo, apart = (1e6 * statistics.median(timed.taken) for timed in players)
                 own = 1e6 * statistics.median(players[0].own)
                 size = statistics.mean(bare.sizes)
                 worst = max(worst, bot)
                 print(
-                    f"{slug:20} {bot:6.0f} {same:6.0f} {echo:6.0f} {own:6.0f} "
+                    f"{slug:20} {bot:6.0f} {same:6.0f} {echo:6.0f} {own:6.0f} {apart:6.0f} "
                     f"{bot / same:9.2f} {size:6.0f}"
                 )
         finally:

@@ -34,8 +34,11 @@ import httpx
 import msgspec
 import uvloop
 
+sys.path.insert(0, str(Path(__file__).parents[1]))
+
+from duels.core.witness import Witness
+
 ROOT = Path(__file__).parents[1]
-NONCE = "0123456789abcdef"
 AGAIN = 0.05  # seconds after which a move that the peer has dropped is sent again
 
 
@@ -168,6 +171,7 @@ class Ours(Match):
         super().__init__(meter, think)
         self.options: list[list[str]] = [[], []]
         self.started = asyncio.get_running_loop().create_future()
+        self.witnesses: list[Witness | None] = [None, None]
 
     async def begin(self, http: httpx.AsyncClient, host: str, port: int) -> None:
         keys = [os.urandom(24).hex()[:43] for _ in range(2)]
@@ -184,10 +188,16 @@ class Ours(Match):
             await side.open
             hello = {"type": "hello", "key": keys[seat], "since": 0}
             side.send(msgspec.json.encode(hello))
-            side.send(msgspec.json.encode({"type": "nonce", "id": "n", "nonce": NONCE}))
         await self.started
 
     def hear(self, seat: int, text: bytes) -> None:
+        if text.startswith((b'{"type":"welcome"', b'{"type":"match"')):
+            match = msgspec.json.decode(text)["match"]
+            witness = self.witnesses[seat] = self.witnesses[seat] or Witness.of(match)
+            command = None if witness is None else witness.see(match)
+            if command is not None:
+                self.sides[seat].send(msgspec.json.encode({**command, "id": command["type"]}))
+            return
         if not text.startswith(b'{"type":"update"'):
             if b'"ok":false' in text or text.startswith((b'{"type":"ref', b'{"type":"bye')):
                 raise SystemExit(text.decode()[:300])

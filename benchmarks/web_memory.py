@@ -16,6 +16,8 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
+from duels.core.chance import commitment
+from duels.core.fair import nonce_hash
 from duels.games import BUILT_IN
 from duels.web import commands as say
 from duels.web.desk import Desk
@@ -26,6 +28,7 @@ from duels.web.settings import Settings
 from duels.web.sqlite import SqliteStore
 
 MATCHES, MOVES = 120, 10
+NONCE = "0123456789abcdef" * 2
 
 
 def held_now() -> float:
@@ -41,8 +44,12 @@ async def some(hall: Hall, slug: str, count: int, made: list[str]) -> None:
         row = await lobby.create(keys[0], Wish(slug, seat=1))
         await lobby.join(row.id, keys[1])
         room = await hall.room(row.id)
+        published = commitment(int(row.secret)) or ""
         for seat in (0, 1):
-            await desk.command(room, seat, say.Nonce("n", f"{n:016x}"))
+            hash = nonce_hash(row.id, seat, published, NONCE)
+            await desk.command(room, seat, say.Commit("commit", hash))
+        for seat in (0, 1):
+            await desk.command(room, seat, say.Reveal("reveal", NONCE))
         for m in range(MOVES):
             match = room.match
             assert match is not None

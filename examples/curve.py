@@ -10,11 +10,10 @@ Two figures, both exact and in expected score (1 for a win, 0 for a loss), the m
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 from duels.core.game import AnyGame
+from duels.envs.policy import EnvPolicy
 from duels.measure import exploitability
 
 COLOURS = {"exploitability": "#e45756", "lost against perfect play": "#4c78a8"}
@@ -28,8 +27,8 @@ class Curve:
         self.points: list[tuple[int, float, float]] = []
         self.began, self.measuring = time.perf_counter(), 0.0
 
-    def measure(self, steps: int, policy: Callable[[Any, Any], Any]) -> None:
-        """Note how good `policy(observations, masks) -> probabilities` is after so many steps."""
+    def measure(self, steps: int, policy: EnvPolicy) -> None:
+        """Note how good a policy is after so many steps."""
         now = time.perf_counter()
         found = exploitability(self.game, policy)
         losses = [seat.optimal - (seat.value_vs_perfect or 0.0) for seat in found.seats]

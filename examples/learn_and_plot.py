@@ -28,12 +28,12 @@ import gymnasium
 import numpy as np
 
 import duels.envs.gymnasium  # noqa: F401  (registers the games)
+from duels.envs.policy import EnvPolicy
 from duels.games import load
 from duels.measure import exploitability
 from duels.solve import solve
 
 Choose = Callable[[Any, Any], int]  # from an observation and a mask to an action
-Policy = Callable[[Any, Any], Any]  # from many of both to the probabilities of the actions
 Curve = list[tuple[int, float, float]]  # steps learned, on-policy regret a game, exploitability
 
 
@@ -65,9 +65,9 @@ class Meter:
         self.slug, self.opponent, self.games = slug, opponent, games
         self.curve: Curve = []
 
-    def measure(self, steps: int, choose: Choose, policy: Policy) -> None:
+    def measure(self, steps: int, choose: Choose, policy: EnvPolicy) -> None:
         lost = regret(self.slug, self.opponent, choose, self.games)
-        exact = exploitability(load(self.slug), policy).total / 2
+        exact = exploitability(self.slug, policy).total / 2
         self.curve.append((steps, lost, exact))
         print(
             f"{steps:>9} steps   on-policy regret {lost:.4f} a game   "
@@ -124,10 +124,11 @@ class Table:
 def learn_table(meter: Meter, steps: int, points: int) -> None:
     env = make(meter.slug, meter.opponent)
     table = Table(env.action_space.n)
-    meter.measure(0, table.best, table.policy)
+    policy = env.unwrapped.policy(table.policy)
+    meter.measure(0, table.best, policy)
     for point in range(1, points + 1):
         table.learn(env, steps // points, seed=1 if point == 1 else None)
-        meter.measure(point * steps // points, table.best, table.policy)
+        meter.measure(point * steps // points, table.best, policy)
 
 
 def learn_ppo(meter: Meter, steps: int, points: int) -> None:
@@ -145,10 +146,11 @@ def learn_ppo(meter: Meter, steps: int, points: int) -> None:
         chosen = model.predict(observations, action_masks=masks, deterministic=True)[0]
         return np.eye(masks.shape[1])[chosen]
 
-    meter.measure(0, choose, policy)
+    measured = env.unwrapped.policy(policy)
+    meter.measure(0, choose, measured)
     for _ in range(points):
         model.learn(steps // points, reset_num_timesteps=False)
-        meter.measure(model.num_timesteps, choose, policy)
+        meter.measure(model.num_timesteps, choose, measured)
 
 
 def picture(curve: Curve, title: str) -> str:

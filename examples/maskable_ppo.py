@@ -131,7 +131,7 @@ def main() -> None:
         gae_lambda=0.8, learning_rate=RATE, ent_coef=CURIOSITY, seed=given.seed, device="cpu",
         policy_kwargs={"features_extractor_class": Numbers},
     )  # fmt: skip
-    policy = mix_of(model)
+    policy = env.env.policy(mix_of(model))
     curve = Curve(game, f"{game.title}: MaskablePPO, opponent {given.opponent}")
     curve.measure(0, policy)
     for point in range(given.points):

@@ -160,7 +160,8 @@ def main() -> None:
     env = DuelVectorEnv(game, given.size, opponent, seat="alternate")
     optimizer = torch.optim.Adam(network.parameters(), lr=given.rate, eps=1e-5)
     curve = Curve(game, f"{game.title}: PPO, opponent {given.opponent}")
-    curve.measure(0, network.mix)
+    policy = env.policy(network.mix)
+    curve.measure(0, policy)
     seen, info = env.reset(seed=given.seed)
     for update in range(1, given.updates + 1):
         left = 1 - (update - 1) / given.updates
@@ -169,7 +170,7 @@ def main() -> None:
         seen, info = rollout.last
         improve(network, optimizer, rollout, given.curiosity * left, given)
         if update * given.points % given.updates < given.points:  # as many, evenly spread
-            curve.measure(update * given.size * given.horizon, network.mix)
+            curve.measure(update * given.size * given.horizon, policy)
     if given.out:
         curve.save(given.out)
 

@@ -70,7 +70,8 @@ def main() -> None:
     table, batch = Table(game), Batch(game, given.size, given.seed)
     rng = np.random.default_rng(given.seed)
     curve = Curve(game, f"{game.title}: Q-learning with a table, self-play")
-    curve.measure(0, table.policy)
+    policy = batch.policy(table.policy)
+    curve.measure(0, policy)
     rounds = max(1, given.steps // given.size)
     for number in range(1, rounds + 1):
         rows, player = table.rows(batch.observation), batch.player.copy()
@@ -84,7 +85,7 @@ def main() -> None:
         own = rewards[np.arange(given.size), player]
         table.learn(rows, actions, np.where(terminated | truncated, own, worth))
         if number * 20 % rounds < 20:
-            curve.measure(number * given.size, table.policy)
+            curve.measure(number * given.size, policy)
     if given.out:
         curve.save(given.out)
 

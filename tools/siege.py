@@ -41,7 +41,15 @@ from duels.solve.siege.public_search import ITSELF
 from duels.solve.siege.publish import collect, first_player, frozen
 from duels.solve.siege.rebuild import rebuild
 from duels.solve.siege.small_exact import Exact
-from duels.solve.siege.strategy import KIND, UNKNOWN, Strategy
+from duels.solve.siege.strategy import (
+    BEST,
+    CERTIFIED,
+    EXPLOITABLE,
+    KIND,
+    UNKNOWN,
+    Strategy,
+    outward,
+)
 from duels.solve.siege.train import Trainer
 
 SMALL: list[tuple[dict[str, Any], int]] = [
@@ -116,12 +124,13 @@ def bounds(given: argparse.Namespace) -> None:
         responder.search(1.0)
         passes = close_in(responder, 60 * given.minutes, given.games, given.tau, given.step)
         for found in passes:
+            low, high = outward(found.lower, found.upper)
             if given.json:
                 print(json.dumps({"seat": seat + 1, **found._asdict()}), flush=True)
                 continue
             print(
-                f"seat {seat + 1}: a best response scores at least {found.lower:.4f}, at most "
-                f"{found.upper:.4f}; {found.seconds:.0f} s, tau {found.tau:.1e}, {found.choices} "
+                f"seat {seat + 1}: a best response scores at least {low:.4f}, at most "
+                f"{high:.4f}; {found.seconds:.0f} s, tau {found.tau:.1e}, {found.choices} "
                 f"public histories, {found.leaves} leaves; a player scored {found.score}",
                 flush=True,
             )
@@ -200,10 +209,11 @@ def curve(given: argparse.Namespace) -> None:
         strategy = frozen(game, collect(run))
         found = certify(game, *strategy, 60 * given.minutes, lambda part, what: note(what))
         own = first_player(*strategy)
+        facts = found.facts()
         print(
             f"{iterations:,} iterations: itself {own:.4f}; a best response scores "
-            + " and ".join(f"{low:.4f} to {high:.4f}" for low, high in zip(*found, strict=True))
-            + f"; exploitable by {sum(found.lower) - 1:.4f} to {sum(found.upper) - 1:.4f}",
+            + " and ".join(f"{low:.4f} to {high:.4f}" for low, high in facts[BEST])
+            + f"; exploitable by {facts[EXPLOITABLE]:.4f} to {facts[CERTIFIED]:.4f}",
             flush=True,
         )
 

@@ -3,6 +3,7 @@
 python3 tools/siege_table.py train --iterations 20000000 --jobs 2 --out FILE   # an hour
 python3 tools/siege.py bounds --table FILE --json > BOUNDS                     # as long as wanted
 python3 tools/siege_table.py certify FILE BOUNDS                               # writes them there
+python3 tools/siege_table.py separate FILE 0.7204 0.2847   # what a separate responder scored
 
 A run that is stopped goes on with the same command; the same numbers give the same table.
 """
@@ -13,6 +14,7 @@ import argparse
 import json
 import sys
 from pathlib import Path
+from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parent.parent))
 
@@ -22,7 +24,7 @@ from duels.solve import tables
 from duels.solve.compiled import need_numba
 from duels.solve.siege.certify import Certificate
 from duels.solve.siege.rebuild import rebuild
-from duels.solve.siege.strategy import KIND
+from duels.solve.siege.strategy import KIND, SEPARATE, outward
 
 
 def train(given: argparse.Namespace) -> None:
@@ -34,21 +36,30 @@ def train(given: argparse.Namespace) -> None:
     print(json.dumps(facts, indent=2))
 
 
+def amend(path: str, facts: dict[str, Any]) -> None:
+    """Write a table anew with facts added or replaced; its values stay as they are."""
+    table = tables.open_table(path)
+    assert table is not None, f"{path} has another format"
+    assert table.kind == KIND, f"{path} is no strategy of Cipher Siege"
+    game = CipherSiege(**table.settings)
+    tables.store(game, bytes(table.payload), KIND, path, {**table.facts, **facts})
+    print(json.dumps(facts, indent=2))
+
+
 def certify(given: argparse.Namespace) -> None:
     """Write the bounds into the table, those of the last line of each seat."""
-    table = tables.open_table(given.table)
-    assert table is not None, f"{given.table} has another format"
-    assert table.kind == KIND, f"{given.table} is no strategy of Cipher Siege"
     lower, upper = {1: 0.0, 2: 0.0}, {1: 1.0, 2: 1.0}
     for path in given.bounds:
         for line in Path(path).read_text().splitlines():
             found = json.loads(line)
             seat = found["seat"]
             lower[seat], upper[seat] = found["lower"], found["upper"]
-    bounds = Certificate((lower[1], lower[2]), (upper[1], upper[2])).facts()
-    game = CipherSiege(**table.settings)
-    tables.store(game, bytes(table.payload), KIND, given.table, {**table.facts, **bounds})
-    print(json.dumps(bounds, indent=2))
+    amend(given.table, Certificate((lower[1], lower[2]), (upper[1], upper[2])).facts())
+
+
+def separate(given: argparse.Namespace) -> None:
+    """Write what the responder of a separate implementation scored at least into the table."""
+    amend(given.table, {SEPARATE: [outward(score, 1.0)[0] for score in given.scores]})
 
 
 def main() -> None:
@@ -64,6 +75,12 @@ def main() -> None:
     made.set_defaults(run=certify)
     made.add_argument("table", metavar="FILE")
     made.add_argument("bounds", nargs="+", metavar="BOUNDS", help="what tools/siege.py bounds said")
+    made = commands.add_parser("separate")
+    made.set_defaults(run=separate)
+    made.add_argument("table", metavar="FILE")
+    made.add_argument(
+        "scores", type=float, nargs=2, metavar="SCORE", help="at least, in seat 1 and in seat 2"
+    )
     given = parser.parse_args()
     given.run(given)
 

@@ -14,6 +14,8 @@ from duels.solve.estimate import Estimate, estimated, margin
 from duels.solve.solution import Assessment, Progress, Solution, Value
 
 READABLE = 40  # characters of a fraction; longer ones are for programs (--json)
+TIE = 1e-9  # values that differ by less are equal but for rounding
+FORMAT, VERSION = "duels value", 1  # of the JSON
 
 
 class Position(NamedTuple):
@@ -55,23 +57,29 @@ def _follow(match: Match, word: str) -> None:
 
 
 def to_json(found: Position) -> dict[str, Any]:
-    """Plain data; null is what is not known."""
+    """Plain data; null is what is not known. All values are Player 1's expected score."""
     solution, value, choices = found
-    data: dict[str, Any] = {"to_move": [choice.player + 1 for choice in choices], **_number(value)}
+    data: dict[str, Any] = {
+        "format": FORMAT,
+        "version": VERSION,
+        "game": solution.game.slug,
+        "options": solution.game.settings(),
+        "to_move": [choice.player + 1 for choice in choices],
+        **_number(value),
+    }
     if value is None:
         data["why"] = solution.missing
-    data["options"] = {
-        str(choice.player + 1): {m: _number(v) for m, v in choice.options.items()}
+    data["choices"] = [
+        {
+            "player": choice.player + 1,
+            "moves": {move: _number(value) for move, value in choice.options.items()},
+            "mix": dict(choice.mix),
+            "rough": choice.rough,
+        }
         for choice in choices
-    }
-    if choices and (len(choices) == 2 or solution.approximate):
-        data["mix"] = {str(choice.player + 1): dict(choice.mix) for choice in choices}
-    if any(choice.rough for choice in choices):
-        data["rough"] = True  # the mix is a rule of thumb
+    ]
     if solution.approximate:
-        data |= {
-            "approximate": True, "bound": solution.bound, "at_most": solution.at_most
-        }  # fmt: skip
+        data |= {"approximate": True, **solution.bounds()}
     return data
 
 
@@ -89,7 +97,7 @@ def text(found: Position, *, ascii_only: bool = False) -> list[str]:
     if value is None:
         lines.append(f"({solution.missing})")
     for choice in choices:
-        named = f"{player_name(choice.player)} can choose:"
+        named = f"{player_name(choice.player)} can choose (Player 1's expected score with each):"
         lines += ["", named, *_options(choice, ascii_only)]
     if solution.caveat is None:
         return lines
@@ -97,22 +105,43 @@ def text(found: Position, *, ascii_only: bool = False) -> list[str]:
 
 
 def _options(choice: Assessment, ascii_only: bool) -> list[str]:
-    """A line for each move, the best first, those not known last."""
-
-    def place(move: Move) -> float:
-        worth = choice.worth(move)
-        return -1.0 if worth is None else float(worth)
-
+    """A line for each move, the best for the player who chooses first."""
     width = max(map(len, choice.options))
     values = {move: _shown(value, ascii_only) for move, value in choice.options.items()}
     wide = max(map(len, values.values()))
     played = "a rule of thumb" if choice.rough else "perfect play"
     lines = []
-    for move in sorted(choice.options, key=place, reverse=True):
+    for move in _ranked(choice):
         chance = choice.mix.get(move)
-        mark = "" if chance is None else f"   {played}: {100 * chance:.1f} %"
+        mark = "" if chance is None else f"   {played}: {_percent(chance)}"
         lines.append(f"  {move:<{width}}  {values[move]:<{wide}}{mark}".rstrip())
     return lines
+
+
+def _ranked(choice: Assessment) -> list[Move]:
+    """The moves from the best to the worst, those not known last; equal ones in their own order."""
+    worths = {move: choice.worth(move) for move in choice.options}
+    known = {move: float(worth) for move, worth in worths.items() if worth is not None}
+    ranks: dict[Move, int] = {}
+    rank, before = 0, 0.0
+    for move in sorted(known, key=lambda move: -known[move]):
+        rank += before - known[move] > TIE
+        ranks[move], before = rank, known[move]
+    return sorted(choice.options, key=lambda move: ranks.get(move, len(ranks)))
+
+
+def _percent(chance: float) -> str:
+    """A chance with one decimal, never as 0 or 100 % if it is neither.
+
+    >>> [_percent(chance) for chance in (0.00018, 0.0005, 0.25, 0.9999, 1.0)]
+    ['< 0.1 %', '0.1 %', '25.0 %', '> 99.9 %', '100.0 %']
+    """
+    text = f"{100 * chance:.1f}"
+    if text == "0.0" and chance > 0:
+        return "< 0.1 %"
+    if text == "100.0" and chance < 1:
+        return "> 99.9 %"
+    return f"{text} %"
 
 
 def _shown(value: Value | None, ascii_only: bool) -> str:

@@ -216,5 +216,5 @@ def to_json(analysis: Analysis) -> dict[str, Any]:
     if analysis.solution.approximate:
         data["hidden"] = number(analysis.hidden)
         solution = analysis.solution
-        data |= {"approximate": True, "bound": solution.bound, "at_most": solution.at_most}
+        data |= {"approximate": True, **solution.bounds()}
     return data

@@ -5,6 +5,7 @@ from __future__ import annotations
 import zlib
 
 from duels.arena.batch_luck import adjusted
+from duels.arena.engine import set_ready
 from duels.arena.keeping import ENDS, NOBODY, Done, packed
 from duels.arena.played import Tournament
 from duels.arena.schedule import WATCHED, Portion, chooser_of, encounter_seed, game_of
@@ -36,6 +37,8 @@ def play_compiled(cup: Tournament, portion: Portion) -> Done:
         ends[code] = ENDS.index(name)
     loser = np.where((met.ending == BY_FORFEIT) & (twice != 1), 1 - met.winner, NOBODY)
     columns = [twice, ends[met.ending], loser, met.choices, *lucks(game, names, met, cup, watch)]
+    if watch:  # with the code for luck
+        set_ready(cup, portion.game, portion.pairing)
     actions = zlib.compress(met.actions.astype(ACTIONS, copy=False).tobytes(), 1)
     return Done(portion, packed(columns), actions)
 

@@ -13,7 +13,7 @@ actions that were chosen, from which the rules and the random numbers give the r
 set()
 >>> Archive.begin(folder.name, cup._replace(seed=2))
 Traceback (most recent call last):
-duels.core.errors.OptionError: ...: its seed is 1, not 2; choose another --out
+duels.core.errors.OptionError: ...: its seed is 1, not 2; choose another --out, or --fresh ...
 >>> folder.cleanup()
 """
 
@@ -30,22 +30,27 @@ from contextlib import suppress
 from math import isnan, nan
 from typing import Any, NamedTuple
 
-from duels.arena.played import Encounter, Place, Played, Tournament
+from duels.arena.failures import FAILED, disqualified, with_reasons
+from duels.arena.joining import joined, refused
+from duels.arena.played import DISQUALIFIED, Encounter, Place, Played, Tournament
 from duels.arena.schedule import Portion
 from duels.arena.sprt import decide
-from duels.core.errors import DuelsError, OptionError, RecordError, quote
+from duels.arena.store import (
+    COLUMNS,
+    FILE,
+    SCHEMA,
+    VERSION,
+    check,
+    damaged,
+    extend,
+    locked,
+    put_aside,
+    read_tournament,
+    stored_row,
+)
+from duels.core.errors import DuelsError, RecordError, quote
 
-FILE = "games.sqlite"
-VERSION = 1
-SCHEMA = """
-CREATE TABLE IF NOT EXISTS tournament (version INTEGER NOT NULL, data TEXT NOT NULL);
-CREATE TABLE IF NOT EXISTS portions (
-    game INTEGER, pairing INTEGER, start INTEGER, stop INTEGER, compiled INTEGER,
-    played BLOB NOT NULL, records BLOB NOT NULL,
-    PRIMARY KEY (game, pairing, start)
-);
-"""
-ENDS = ("rules", "limit", "forfeit", "time", "resignation")
+ENDS = ("rules", "limit", "forfeit", "time", "resignation", DISQUALIFIED)
 NOBODY = -1
 # Of each game: twice the score, how it ended and who lost so, choices; then what may be unknown.
 TYPES = "bbbiddddd"
@@ -74,8 +79,8 @@ def inflated(data: bytes) -> bytes:
     """What was compressed; an archive that was damaged is refused."""
     try:
         return zlib.decompress(data)
-    except zlib.error:
-        raise RecordError("the tournament's file is damaged") from None
+    except (zlib.error, TypeError):
+        raise damaged("games in it are damaged") from None
 
 
 def columns_of(played: Sequence[Played]) -> list[list[Any]]:
@@ -94,7 +99,15 @@ def columns_of(played: Sequence[Played]) -> list[list[Any]]:
 
 def unpacked(portion: Portion, data: bytes) -> list[Played]:
     """The finished games of a portion, in order."""
-    raw, at, columns = inflated(data), 0, []
+    raw = inflated(data)
+    try:
+        return list(_games(portion, raw))
+    except (ValueError, IndexError, OverflowError):
+        raise damaged("games in it are damaged") from None
+
+
+def _games(portion: Portion, raw: bytes) -> Iterator[Played]:
+    at, columns = 0, []
     for kind in TYPES:
         numbers = array(kind)
         size = numbers.itemsize * portion.games
@@ -103,22 +116,28 @@ def unpacked(portion: Portion, data: bytes) -> list[Played]:
             numbers.byteswap()
         columns.append(numbers)
         at += size
-    found = []
+    if at != len(raw):
+        raise ValueError(len(raw))
     for number, (twice, end, loser, choices, adjusted, *more) in enumerate(
         zip(*columns, strict=True)
     ):
         a, b, m, n = more
-        found.append(
-            Played(
-                portion.game, portion.pairing, portion.start + number // 2, number % 2,
-                twice / 2, ENDS[end], choices,
-                None if isnan(adjusted) else adjusted,
-                None if isnan(a) else (a, b),
-                None if isnan(m) else (int(m), int(n)),
-                None if loser == NOBODY else loser,
-            )
+        yield Played(
+            portion.game, portion.pairing, portion.start + number // 2, number % 2,
+            twice / 2, ENDS[end], choices,
+            None if isnan(adjusted) else adjusted,
+            None if isnan(a) else (a, b),
+            None if isnan(m) else (int(m), int(n)),
+            None if loser == NOBODY else loser,
         )  # fmt: skip
-    return found
+
+
+def explained(done: Done) -> list[Played]:
+    """The finished games of a portion, with who failed in them and why, as the records say."""
+    games = unpacked(done.portion, done.played)
+    if done.portion.compiled or not any(game.by in FAILED for game in games):
+        return games
+    return with_reasons(games, json.loads(inflated(done.records)))
 
 
 class Archive:
@@ -130,26 +149,44 @@ class Archive:
         self.folder, self.cup, self._base, self._lock = folder, cup, base, lock
 
     @classmethod
-    def begin(cls, folder: str, cup: Tournament) -> Archive:
-        """The archive to go on with, or a new one; refused where another tournament is."""
+    def begin(cls, folder: str, cup: Tournament, *, fresh: bool = False) -> Archive:
+        """The archive to go on with, or a new one; refused where another tournament is.
+
+        A tournament may be given more pairs and more players than the archive has: what was played
+        is kept. With `fresh` it starts over, and what was there is put aside as `OLD`.
+        """
+        lock = base = None
         try:
             os.makedirs(folder, exist_ok=True)
-            lock = _locked(folder)
+            lock = locked(folder)
+            if fresh:
+                put_aside(folder)
             base = sqlite3.connect(os.path.join(folder, FILE), isolation_level=None)
+            row = stored_row(base, folder)
+            check(base, folder)
             base.execute("PRAGMA journal_mode=WAL")
             base.execute("PRAGMA synchronous=NORMAL")
-            base.executescript(SCHEMA)
+            base.executescript(f"BEGIN IMMEDIATE; {SCHEMA} COMMIT;")
             base.execute("BEGIN IMMEDIATE")
-            row = base.execute("SELECT version, data FROM tournament").fetchone()
             if row is None:
-                data = json.dumps(cup.to_json())
+                data = json.dumps(cup.to_stored())
                 base.execute("INSERT INTO tournament VALUES (?, ?)", (VERSION, data))
+            else:
+                there = read_tournament(folder, row)
+                if row[0] != VERSION:
+                    raise refused(folder, "an earlier version of this program played it")
+                cup = joined(folder, there, cup)
+                extend(base, there, cup)
             base.execute("COMMIT")
-        except (OSError, sqlite3.Error) as error:
-            raise DuelsError(f"cannot keep games in {quote(folder)}: {_why(error)}") from None
-        if row is not None:
-            _same(folder, _read(folder, row), cup)
-        return cls(folder, cup, base, lock)
+            return cls(folder, cup, base, lock)
+        except BaseException as error:
+            if base is not None:
+                base.close()
+            if lock is not None:
+                os.close(lock)
+            if isinstance(error, OSError | sqlite3.Error):
+                raise DuelsError(f"cannot keep games in {quote(folder)}: {_why(error)}") from None
+            raise
 
     @classmethod
     def open(cls, folder: str) -> Archive:
@@ -157,14 +194,15 @@ class Archive:
         path = os.path.join(folder, FILE)
         if not os.path.isfile(path):
             raise RecordError(f"there is no tournament in {quote(folder)}")
+        base = sqlite3.connect(path, timeout=5, isolation_level=None)
         try:
-            base = sqlite3.connect(path, timeout=5, isolation_level=None)
-            row = base.execute("SELECT version, data FROM tournament").fetchone()
-        except sqlite3.Error as error:
-            raise RecordError(f"cannot read the tournament in {quote(folder)}: {error}") from None
-        if row is None:
-            raise RecordError(f"there is no tournament in {quote(folder)}")
-        return cls(folder, _read(folder, row), base)
+            row = stored_row(base, folder)
+            if row is None:
+                raise RecordError(f"there is no tournament in {quote(folder)}")
+            return cls(folder, read_tournament(folder, row), base)
+        except BaseException:
+            base.close()
+            raise
 
     def __enter__(self) -> Archive:
         return self
@@ -189,23 +227,41 @@ class Archive:
 
     def portions(self) -> set[Portion]:
         """What has been played."""
-        rows = self._base.execute("SELECT game, pairing, start, stop, compiled FROM portions")
+        rows = self._rows("SELECT game, pairing, start, stop, compiled FROM portions")
         return set(map(_portion, rows))
 
     def played(self, game: int, pairing: int) -> list[Played]:
         """The games of a pairing in a game from the first pair on, without a gap."""
-        rows = self._base.execute(
-            "SELECT game, pairing, start, stop, compiled, played FROM portions"
+        rows = self._rows(
+            "SELECT game, pairing, start, stop, compiled, played, records FROM portions"
             " WHERE game = ? AND pairing = ? ORDER BY start",
-            (game, pairing),
-        )
+            game, pairing,
+        )  # fmt: skip
         found: list[Played] = []
-        for *numbers, data in rows:
+        for *numbers, data, records in rows:
             portion = _portion(numbers)
             if 2 * portion.start != len(found):
                 break
-            found += unpacked(portion, data)
+            found += explained(Done(portion, data, records))
         return found
+
+    def disqualified(self) -> dict[str, str]:
+        """The players that were disqualified, and why."""
+        found: dict[str, str] = {}
+        rows = self._rows(
+            "SELECT game, pairing, start, stop, compiled, played, records FROM portions"
+            " WHERE NOT compiled"
+        )
+        for *numbers, data, records in rows:
+            found |= disqualified(self.cup, explained(Done(_portion(numbers), data, records)))
+        return found
+
+    def _rows(self, query: str, *values: int) -> Iterator[Any]:
+        try:
+            for row in self._base.execute(query, values):  # noqa: UP028
+                yield row  # not from: that would use the cursor after the file is closed
+        except sqlite3.Error as error:
+            raise damaged(str(error), self.folder) from None
 
     def encounters(self) -> Iterator[Encounter]:
         """All that counts, pairing by pairing: where a test ended it, nothing after that."""
@@ -220,69 +276,26 @@ class Archive:
 
     def everything(self) -> Iterator[Done]:
         """All portions, as they are kept."""
-        for *numbers, played, records in self._base.execute("SELECT * FROM portions"):
+        for *numbers, played, records in self._rows(f"SELECT {COLUMNS} FROM portions"):
             yield Done(_portion(numbers), played, records)
 
     def stored(self, place: Place) -> Done | None:
         """The portion in which a game is kept."""
-        row = self._base.execute(
-            "SELECT * FROM portions WHERE game = ? AND pairing = ? AND start <= ? AND stop > ?",
-            (place.game, place.pairing, place.pair, place.pair),
-        ).fetchone()
-        if row is None:
-            return None
-        *numbers, played, records = row
-        return Done(_portion(numbers), played, records)
+        rows = self._rows(
+            f"SELECT {COLUMNS} FROM portions"
+            " WHERE game = ? AND pairing = ? AND start <= ? AND stop > ?",
+            place.game, place.pairing, place.pair, place.pair,
+        )  # fmt: skip
+        for *numbers, played, records in rows:
+            return Done(_portion(numbers), played, records)
+        return None
 
 
 def _portion(numbers: Iterable[int]) -> Portion:
     game, pairing, start, stop, compiled = numbers
+    if not all(isinstance(number, int) for number in (game, pairing, start, stop, compiled)):
+        raise damaged("games in it have no number")
     return Portion(game, pairing, start, stop, bool(compiled))
-
-
-def _read(folder: str, row: tuple[int, str]) -> Tournament:
-    version, data = row
-    if version != VERSION:
-        raise RecordError(
-            f"the tournament in {quote(folder)} has version {version}; this program reads {VERSION}"
-        )
-    return Tournament.from_json(json.loads(data))
-
-
-def _same(folder: str, there: Tournament, cup: Tournament) -> None:
-    """Refuse to mix two tournaments."""
-    old, new = there.to_json(), cup.to_json()
-    for name, value in old.items():
-        if value != new[name]:
-            what = (
-                f"it was begun {'with' if value else 'without'} compiled games (duels[rl])"
-                if name == "compiled"
-                else f"its {name} is {_text(value)}, not {_text(new[name])}"
-            )
-            raise OptionError(
-                f"{quote(folder)} holds another tournament: {what}; choose another --out"
-            )
-
-
-def _text(value: Any) -> str:
-    return json.dumps(value, ensure_ascii=False)
-
-
-def _locked(folder: str) -> int | None:
-    """A lock on the folder, to be closed; where locks do not work, two programs do no harm."""
-    try:
-        import fcntl
-    except ImportError:
-        return None
-    handle = os.open(folder, os.O_RDONLY)
-    try:
-        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        os.close(handle)
-        raise OSError(0, "another program plays it now") from None
-    except OSError:
-        pass
-    return handle
 
 
 def _why(error: Exception) -> str:

@@ -7,6 +7,7 @@ from html import escape
 from math import ceil, floor, isfinite
 
 from duels.analysis.page import STYLE
+from duels.arena.failures import told
 from duels.arena.ratings import Rating
 from duels.arena.report import (
     NOTES,
@@ -33,6 +34,7 @@ body { max-width: 64rem; } h2 { margin-top: 2.5rem; } .wide { margin-bottom: 1.2
 td.number, th.number { text-align: right; font-variant-numeric: tabular-nums; }
 td.name, th.name { max-width: 16rem; overflow: hidden; text-overflow: ellipsis;
   position: sticky; left: 0; background: var(--back); }
+td.why { white-space: normal; min-width: 16rem; }
 td.own { background: var(--line); } .ahead { color: var(--good); }
 .behind { color: var(--blunder); } .raw { stroke: var(--text); opacity: .25; }
 .mark { fill: var(--curve); } .note, code { font-size: .9rem; }
@@ -58,9 +60,9 @@ def page(found: Summary) -> str:
 </style></head><body>
 <h1>Arena</h1>
 <p>{len(cup.players)} players, {found.played:,} games in pairs that share their chance with seats
-swapped, seed {cup.seed}.</p>
+swapped, {cup.described()}.</p>
 <nav>{links}</nav>
-{body}{_regrets(found)}{_forfeits(found)}<h2>What the numbers mean</h2>
+{body}{_regrets(found)}{_forfeits(found)}{_left_out(found)}<h2>What the numbers mean</h2>
 {below}
 <p class='note'>Any game can be seen again: <code>duels replay DIR#NUMBER</code>, where DIR is the
 folder of this tournament; <code>analyse</code> and <code>verify</code> take it too.</p>
@@ -228,12 +230,20 @@ def _forfeits(found: Summary) -> str:
     for failed in found.forfeits:
         numbers = " ".join(f"<code>#{number}</code>" for number in failed.records[:SHOWN])
         more = " ..." if len(failed.records) > SHOWN else ""
+        reasons = "<br>".join(f"{games:,} &times; {_safe(why)}" for why, games in failed.reasons)
         rows.append([
             _name(failed.player), f"|{_safe(failed.game)}", f"|{_safe(failed.by)}",
-            _number(f"{len(failed.records):,}"), f"|{numbers}{more}",
+            _number(f"{len(failed.records):,}"), f"why|{reasons}", f"|{numbers}{more}",
         ])  # fmt: skip
-    head = ["name|player", "|game", "|lost by", "number|games", "|records, which say why"]
+    head = ["name|player", "|game", "|lost by", "number|games", "|why", "|records"]
     return "<h2>Forfeits</h2>\n" + _table("Forfeits", head, rows)
+
+
+def _left_out(found: Summary) -> str:
+    if not found.left_out:
+        return ""
+    items = "".join(f"<li>{_safe(who)} {_safe(what)}</li>" for who, what in told(found.left_out))
+    return f"<h2>Left out</h2>\n<ul>{items}</ul>\n"
 
 
 def drawn(standings: Sequence[Standing]) -> str:

@@ -22,6 +22,9 @@ from typing import Any, NamedTuple
 
 from duels.core.match import TURN_LIMIT
 
+DISQUALIFIED = "disqualified"
+MAX_FAILURES = 3
+
 
 class Setting(NamedTuple):
     """A game with the options that are not the usual ones, as text."""
@@ -47,12 +50,13 @@ class Played(NamedTuple):
     pair: int
     seat: int  # where the first player of the pairing sat
     score: float  # 1 won, 0.5 drawn, 0 lost
-    by: str  # as Result.by: rules, forfeit, limit, time
+    by: str  # as Result.by: rules, forfeit, limit, time; or DISQUALIFIED, which is a forfeit too
     choices: int  # that were resolved, a sealed pair counting once
     adjusted: float | None = None  # the score without luck, unbiased, of any size; None: not known
     regret: tuple[float, float] | None = None  # by seat: chances of winning given away, in sum
     graded: tuple[int, int] | None = None  # by seat: over so many choices
     loser: int | None = None  # the seat that lost by forfeit or time; who misbehaved
+    failed: tuple[tuple[int, str], ...] = ()  # the seats that forfeited or ran out of time, and why
 
     @property
     def first_score(self) -> float:
@@ -86,12 +90,28 @@ class Tournament(NamedTuple):
     players: tuple[str, ...]  # as they were named; each once
     games: tuple[Setting, ...]
     pairs: int  # of each pairing in each game; at most, where a test ends it earlier
-    seed: int
+    seed: int  # of chance and of the built-in players
     gauntlet: bool = False  # the first player meets all others, who do not meet each other
     sprt: tuple[float, float] | None = None  # the two Elo differences between which to decide
     turn_limit: int = TURN_LIMIT
     time_limit: float | None = None  # seconds for a choice
     compiled: bool = False  # built-in players meet in compiled code where they can
+    max_failures: int = MAX_FAILURES  # to start or to answer, in a row, until a player is out
+    plays: tuple[tuple[str, tuple[str, ...]], ...] = ()  # of players who do not play all
+    # Of the random streams of players from outside, with a secret seed. None: the seed is public,
+    # and their streams come from it too.
+    key: int | None = None
+    programs: tuple[str, ...] = ()  # a digest of each player's program, where they were taken
+
+    @property
+    def engine(self) -> str:
+        """What plays: results are reproducible with the same engine only."""
+        return "compiled" if self.compiled else "python"
+
+    def described(self) -> str:
+        """Where the results come from, in a few words."""
+        seed = f"seed {self.seed}" if self.key is None else "a secret seed"
+        return f"{seed}, engine {self.engine}"
 
     @property
     def pairings(self) -> tuple[tuple[int, int], ...]:
@@ -99,6 +119,18 @@ class Tournament(NamedTuple):
         count = len(self.players)
         rows = range(1 if self.gauntlet else count)
         return tuple((one, two) for one in rows for two in range(one + 1, count))
+
+    def meets(self, game: int, pairing: int) -> bool:
+        """Whether both players of a pairing play a game."""
+        slug, known = self.games[game].slug, dict(self.plays)
+        names = (self.players[index] for index in self.pairings[pairing])
+        return all(slug in known.get(name, (slug,)) for name in names)
+
+    @property
+    def meetings(self) -> tuple[tuple[int, int], ...]:
+        """What is played: a game and a pairing each."""
+        every = ((game, n) for game in range(len(self.games)) for n in range(len(self.pairings)))
+        return tuple(one for one in every if self.meets(*one))
 
     def number(self, at: Place | Played) -> int:
         """The number of a game, from 1: what its record is asked for by."""
@@ -114,13 +146,31 @@ class Tournament(NamedTuple):
         return Place(game, pairing, pair, seat)
 
     def to_json(self) -> dict[str, Any]:
-        """As JSON values, options by name."""
+        """What may be published, as JSON values; a secret seed is null."""
         games = [{"slug": slug, "options": dict(options)} for slug, options in self.games]
-        return self._asdict() | {"players": list(self.players), "games": games}
+        plays = [[name, list(slugs)] for name, slugs in self.plays]
+        told = self._asdict() | {"players": list(self.players), "games": games, "plays": plays}
+        del told["compiled"], told["key"]
+        seed = self.seed if self.key is None else None
+        programs = dict(zip(self.players, self.programs, strict=False))
+        return told | {"seed": seed, "engine": self.engine, "programs": programs}
+
+    def to_stored(self) -> dict[str, Any]:
+        """All of it as JSON values, for the file of the tournament."""
+        return self.to_json() | {"seed": self.seed, "key": self.key}
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> "Tournament":
-        """What `to_json` gave."""
+        """What `to_json` or `to_stored` gave, in this version or in version 1."""
+        data = {"key": None, "programs": {}, **data}
         games = tuple(Setting(g["slug"], tuple(g["options"].items())) for g in data["games"])
         sprt = None if data["sprt"] is None else (data["sprt"][0], data["sprt"][1])
-        return cls(**{**data, "players": tuple(data["players"]), "games": games, "sprt": sprt})
+        players, programs = tuple(data["players"]), data["programs"]
+        return cls(
+            players, games, data["pairs"], data["seed"], data["gauntlet"], sprt,
+            data["turn_limit"], data["time_limit"],
+            data["engine"] == "compiled" if "engine" in data else data["compiled"],
+            data.get("max_failures", MAX_FAILURES),
+            tuple((name, tuple(slugs)) for name, slugs in data.get("plays", ())),
+            data["key"], tuple(programs[name] for name in players) if programs else (),
+        )  # fmt: skip

@@ -12,6 +12,7 @@ from duels.arena.keeping import Archive, Done, inflated, unpacked
 from duels.arena.played import Place, Tournament
 from duels.arena.playing import identity
 from duels.arena.schedule import encounter_seed, game_of
+from duels.arena.store import damaged
 from duels.core.errors import RecordError
 from duels.core.game import AnyGame, Chance, Outcome
 from duels.core.match import Match
@@ -35,8 +36,14 @@ def record(archive: Archive, number: int) -> Match:
         raise RecordError(f"game {number} of {archive.folder} was not played")
     if done.portion.compiled:
         return compiled_record(cup, place, done)
-    kept = json.loads(inflated(done.records))
-    return loads(json.dumps(kept[2 * (place.pair - done.portion.start) + place.seat]), load)
+    try:
+        kept = json.loads(inflated(done.records))
+        text = json.dumps(kept[2 * (place.pair - done.portion.start) + place.seat])
+    except (ValueError, IndexError, KeyError, TypeError):
+        raise damaged("games in it are damaged", archive.folder) from None
+    match = loads(text, load)
+    match.about = identity(cup, place)["about"]  # more players change the numbers of games
+    return match
 
 
 def compiled_record(cup: Tournament, place: Place, done: Done) -> Match:

@@ -4,20 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from math import inf, isfinite
+from textwrap import wrap
 from typing import Any
 
+from duels.arena.failures import Reason, told
+from duels.arena.played import DISQUALIFIED
 from duels.arena.ratings import Rating
 from duels.arena.scores import Score
 from duels.arena.sprt import CONTINUE, Verdict
-from duels.arena.summary import Meeting, Part, Regret, Saving, Standing, Summary
+from duels.arena.summary import Forfeits, Meeting, Part, Regret, Saving, Standing, Summary
 
-WIDTH = 80  # columns of a line
 NAME, HALF = 15, 8  # columns of a name, and of each of two, at most
 SHOWN = 5  # records named in a line
+WIDTH = 80  # columns of a line
+BY = {"forfeit": "by forfeit", "time": "on time", DISQUALIFIED: "unplayed, being disqualified,"}
 FIELDS = (
     "game", "options", "one", "two", "pairs", "score", "low", "high", "superior",
     "adjusted", "adjusted_low", "adjusted_high", "adjusted_superior", "adjusted_pairs",
     "saving", "saving_low", "saving_high", "sprt", "llr", "sprt_pairs", "record",
+    "one_forfeits", "one_reasons", "two_forfeits", "two_reasons",
 )  # fmt: skip
 RAW = "raw only"  # in place of a score without luck
 PARTLY = "* Where luck is not known of a game, its raw scores are counted in 'no luck'."
@@ -37,16 +42,13 @@ def text(found: Summary, *, ascii_only: bool = False) -> list[str]:
     count = len(cup.games)
     lines = [
         f"{len(cup.players)} players, {count} game{'' if count == 1 else 's'}, "
-        f"{found.played:,} games in pairs, seed {cup.seed}"
+        f"{found.played:,} games in pairs, {cup.described()}"
     ]
     parts = [*found.games, found.overall] if count > 1 else [*found.games]
     for part in parts:
         lines += ["", *_part(part)]
-    for failed in found.forfeits:
-        records = ", ".join(f"#{number}" for number in failed.records[:SHOWN])
-        more = ", ..." if len(failed.records) > SHOWN else ""
-        lost = f"lost {len(failed.records):,} by {failed.by} in {failed.game}"
-        lines += ["", f"{short(failed.player)} {lost}; records:", f"  {records}{more}"]
+    lines += [line for failed in found.forfeits for line in ("", *_forfeited(failed))]
+    lines += _left_out(found)
     if cup.sprt is not None:
         low, high = (f"the first is {elo:g} Elo stronger" for elo in cup.sprt)
         lines += ["", f"SPRT: H0, {low}; H1, {high}."]
@@ -99,6 +101,30 @@ def _part(part: Part) -> Iterator[str]:
             yield f"SPRT {_pair(meeting)}: {decided(meeting.sprt)}"
 
 
+def _forfeited(failed: Forfeits) -> Iterator[str]:
+    """Who lost how many games by failing, and why."""
+    lost = f"lost {len(failed.records):,} {BY.get(failed.by, f'by {failed.by}')} in {failed.game}"
+    yield f"{short(failed.player)} {lost}:"
+    for why, games in failed.reasons:
+        yield from wrap(f"{games:,} x {printed(why)}", WIDTH, initial_indent="  ",
+                        subsequent_indent="    ")  # fmt: skip
+    records = ", ".join(f"#{number}" for number in failed.records[:SHOWN])
+    yield f"  records {records}{', ...' if len(failed.records) > SHOWN else ''}"
+
+
+def _left_out(found: Summary) -> Iterator[str]:
+    """Who does not play which game, and so does not meet the others there."""
+    if found.left_out:
+        yield ""
+    for who, what in told(found.left_out):
+        yield f"{short(who)} {what}"
+
+
+def printed(text: str) -> str:
+    """A text in which nothing moves the cursor."""
+    return "".join(c if c.isprintable() else "?" for c in text)
+
+
 def _table(
     head: Sequence[str], rows: Sequence[tuple[Sequence[str], Sequence[str]]], most: int
 ) -> Iterator[str]:
@@ -126,7 +152,7 @@ def options_text(part: Part) -> str:
 
 def short(name: str, most: int = NAME) -> str:
     """A name in so many columns, its end if it is too long: programs differ there."""
-    shown = "".join(c if c.isprintable() else "?" for c in name)
+    shown = printed(name)
     return shown if len(shown) <= most else "..." + shown[-(most - 3) :]
 
 
@@ -222,9 +248,15 @@ def csv(found: Summary) -> str:
                 *_numbers(adjusted, 4), "" if adjusted is None else adjusted.pairs,
                 *_numbers(saving, 3),
                 *(("", "", "") if test is None else (test.state, test.llr, test.pairs)),
-                meeting.record,
+                meeting.record, *_lost(meeting.forfeits[0]), *_lost(meeting.forfeits[1]),
             ])  # fmt: skip
     return out.getvalue()
+
+
+def _lost(reasons: Sequence[Reason]) -> tuple[int, str]:
+    """How many games were forfeited, and why."""
+    why = "; ".join(f"{games} x {printed(why)}" for why, games in reasons)
+    return sum(games for _, games in reasons), why
 
 
 def guarded(name: str) -> str:
@@ -246,8 +278,11 @@ def to_json(found: Summary) -> dict[str, Any]:
         "games": [_told(part) for part in found.games],
         "overall": _told(found.overall),
         "forfeits": [
-            failed._asdict() | {"records": [*failed.records]} for failed in found.forfeits
+            failed._asdict()
+            | {"records": [*failed.records], "reasons": [_plainly(one) for one in failed.reasons]}
+            for failed in found.forfeits
         ],
+        "left_out": [one._asdict() for one in found.left_out],
     }
 
 
@@ -272,4 +307,6 @@ def _standing(standing: Standing) -> dict[str, Any]:
 def _plainly(value: Any) -> Any:
     if hasattr(value, "_asdict"):
         return {name: _plainly(part) for name, part in value._asdict().items()}
+    if isinstance(value, tuple):
+        return [_plainly(part) for part in value]
     return None if isinstance(value, float) and not isfinite(value) else value

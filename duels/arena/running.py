@@ -7,16 +7,20 @@ what is kept; a portion that is played twice, because a worker was lost, is coun
 
 from __future__ import annotations
 
+import os
 import signal
 import socket
 import threading
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from importlib import import_module
 from itertools import islice
 from typing import Any
 
-from duels.arena.keeping import Archive, Done, unpacked
+from duels.arena.engine import is_ready
+from duels.arena.failures import disqualified
+from duels.arena.keeping import Archive, Done, explained, unpacked
+from duels.arena.lifeline import end_with
 from duels.arena.played import Encounter, Tournament
 from duels.arena.playing import end_programs, play
 from duels.arena.schedule import Portion, portions
@@ -63,14 +67,25 @@ class Tests:
 
 
 def run(
-    archive: Archive, *, jobs: int = 1, cluster: str | None = None, progress: Progress | None = None
-) -> None:
-    """Play all that is not in the archive yet. Where workers are lost, others go on."""
+    archive: Archive,
+    *,
+    jobs: int = 1,
+    cluster: str | None = None,
+    progress: Progress | None = None,
+    pairs: int | None = None,
+) -> int:
+    """Play all that is not in the archive yet, and say how many games. Where workers are lost,
+    others go on. `pairs` is how many pairs to play, where the archive may hold more."""
     cup, there, tests = archive.cup, archive.portions(), Tests(archive.cup)
     if cup.sprt is not None:
         for done in archive.everything():
             tests.add(done)
-    todo = [portion for portion in portions(cup) if portion not in there]
+    todo = list(portions(cup, there, pairs))
+    announced = {
+        encounter for encounter in {(portion.game, portion.pairing) for portion in todo}
+        if not cup.compiled or is_ready(cup, *encounter)
+    }  # fmt: skip
+    this, out = os.urandom(8).hex(), archive.disqualified()
     whole = sum(portion.games for portion in todo)
     count = passed = 0
 
@@ -82,39 +97,56 @@ def run(
             if tests.decided(portion):
                 passed += portion.games
             else:
+                announce(portion)
                 yield portion
 
-    def tell() -> None:
+    def announce(portion: Portion) -> None:
+        """Say what is compiled before it is: nothing else happens for seconds."""
+        encounter = portion.game, portion.pairing
+        if portion.compiled and encounter not in announced:
+            announced.add(encounter)
+            one, two = (cup.players[index] for index in cup.pairings[portion.pairing])
+            tell(f"compiling {cup.games[portion.game].slug}, {one} - {two}")
+
+    def tell(what: str = "") -> None:
         if progress is not None and whole:
-            progress(min(1.0, (count + passed) / whole), f"{count:,} of {whole:,} games")
+            done = min(1.0, (count + passed) / whole)
+            progress(done, what or f"{count:,} of {whole:,} games")
 
     tell()
     while True:
         before, passed = count, 0
         try:
-            for done in workers(cup, wanted(archive.portions()), jobs, cluster):
+            for done in workers(cup, wanted(archive.portions()), jobs, cluster, this, out):
                 archive.add(done)
+                for name, why in disqualified(cup, explained(done)).items():
+                    out.setdefault(name, why)
                 tests.add(done)
                 count += done.portion.games
                 tell()
-            return
+            return count
         except Lost:
             if count == before:  # nothing goes on any more
                 raise
 
 
 def workers(
-    cup: Tournament, wanted: Iterable[Portion], jobs: int, cluster: str | None
+    cup: Tournament,
+    wanted: Iterable[Portion],
+    jobs: int,
+    cluster: str | None,
+    this: str = "",
+    out: Mapping[str, str] | None = None,
 ) -> Iterator[Done]:
-    """Portions as they are finished, in any order."""
+    """Portions as they are finished, in any order; `this` run, and who is `out` in it so far."""
     if cluster is None and jobs == 1:
         try:
-            yield from (play(cup, portion) for portion in wanted)
+            yield from (play(cup, portion, this, out) for portion in wanted)
         finally:
             end_programs()
         return
     with backend(jobs, cluster) as joblib:
-        tasks = (joblib.delayed(serve)(cup, portion) for portion in wanted)
+        tasks = (joblib.delayed(serve)(cup, portion, this, dict(out or {})) for portion in wanted)
         if cluster is None or cluster.startswith(DASK):
             yield from joblib.Parallel(return_as="generator_unordered", batch_size=1)(tasks)
             return
@@ -122,11 +154,11 @@ def workers(
             yield from joblib.Parallel(batch_size=1)(helping)
 
 
-def serve(cup: Tournament, portion: Portion) -> Done:
+def serve(cup: Tournament, portion: Portion, this: str, out: Mapping[str, str]) -> Done:
     """`play` in a worker, which Ctrl-C is not for: it ends when the command does."""
     if threading.current_thread() is threading.main_thread():
         signal.signal(signal.SIGINT, signal.SIG_IGN)
-    return play(cup, portion)
+    return play(cup, portion, this, out)
 
 
 @contextmanager
@@ -138,7 +170,12 @@ def backend(jobs: int, cluster: str | None) -> Iterator[Any]:
         joblib = _clustered("joblib")
     with ExitStack() as stack:
         if cluster is None:
-            stack.enter_context(joblib.parallel_config("loky", n_jobs=jobs))
+            stack.push(_end_workers)
+            stack.enter_context(
+                joblib.parallel_config(
+                    "loky", n_jobs=jobs, initializer=end_with, initargs=(os.getpid(),)
+                )
+            )
         elif cluster.startswith(DASK):
             client = _dask(cluster)
             stack.callback(client.close)
@@ -152,6 +189,16 @@ def backend(jobs: int, cluster: str | None) -> Iterator[Any]:
             raise
         except Exception as error:
             raise Lost(f"{GO_ON}: {one_line(error)}") from error
+
+
+def _end_workers(kind: object, *_: object) -> None:
+    """End joblib's own processes with the bots that run in them: at once after an error.
+
+    joblib would keep them for the next run. But a worker is killed with the thread that started
+    it (`end_with`), which may end before the next run.
+    """
+    executor = import_module("joblib.externals.loky").get_reusable_executor()
+    executor.shutdown(kill_workers=kind is not None)
 
 
 def _dask(cluster: str) -> Any:

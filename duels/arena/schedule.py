@@ -8,18 +8,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from functools import lru_cache
+from collections.abc import Collection, Iterator
+from functools import cache, lru_cache
 from hashlib import sha256
 from typing import NamedTuple
 
-from duels.arena.played import Setting, Tournament
+from duels.arena.entrants import entrants, plays
+from duels.arena.played import Place, Setting, Tournament
+from duels.core.chance import stream
 from duels.core.errors import OptionError, UnknownName, quote
 from duels.core.game import AnyGame
 from duels.core.show import listed
 from duels.envs.kernels import Chooser, NoKernel, have_numba
 from duels.games import load
-from duels.players import CLASS, HUMAN, OPPONENT, named, needs_solution, player
+from duels.players import HUMAN, OPPONENT, named, outside
 from duels.solve import solve
 
 MANY, FEW = 1000, 5  # pairs in a portion: of compiled games, and of others
@@ -41,18 +43,34 @@ class Portion(NamedTuple):
         return 2 * (self.stop - self.start)
 
 
-def portions(cup: Tournament) -> Iterator[Portion]:
-    """All of a tournament, game by game; all pairings of a game go on at the same pace."""
+def portions(
+    cup: Tournament, kept: Collection[Portion] = (), pairs: int | None = None
+) -> Iterator[Portion]:
+    """What is left to play, game by game; all pairings of a game go on at the same pace.
+
+    `kept` has been played; `pairs` is how many pairs to play where that is not all of them. A
+    portion that was cut short by a smaller number of pairs is completed by another one.
+    """
+    wanted = cup.pairs if pairs is None else pairs
+    stops: dict[tuple[int, int, int], int] = {}  # by game, pairing and block: played up to here
+    for portion in kept:
+        block = portion.start // (MANY if portion.compiled else FEW)
+        key = portion.game, portion.pairing, block
+        stops[key] = max(portion.stop, stops.get(key, 0))
     for game in range(len(cup.games)):
         sizes = {
             pairing: MANY if compiled(cup, game, pairing) else FEW
             for pairing in range(len(cup.pairings))
+            if cup.meets(game, pairing)
         }
-        for start in range(0, cup.pairs, MANY):
+        for start in range(0, wanted, MANY):
             for pairing, size in sizes.items():
-                stop = min(start + MANY, cup.pairs)
-                for at in range(start, stop, size):
-                    yield Portion(game, pairing, at, min(at + size, stop), size == MANY)
+                end = min(start + MANY, wanted)
+                for at in range(start, end, size):
+                    begin = max(at, stops.get((game, pairing, at // size), 0))
+                    stop = min(at + size, end)
+                    if begin < stop:
+                        yield Portion(game, pairing, begin, stop, size == MANY)
 
 
 @lru_cache(maxsize=64)
@@ -73,8 +91,14 @@ def compiled(cup: Tournament, game: int, pairing: int) -> bool:
     return (
         cup.compiled
         and cup.time_limit is None
-        and all(chooser_of(cup.games[game], cup.players[index]) for index in players)
+        and all(has_chooser(cup.games[game], cup.players[index]) for index in players)
     )
+
+
+@cache
+def has_chooser(setting: Setting, name: str) -> bool:
+    """Whether there is such a player in compiled code."""
+    return chooser_of(setting, name) is not None
 
 
 @lru_cache(maxsize=16)
@@ -98,8 +122,42 @@ def encounter_seed(cup: Tournament, game: int, pairing: int) -> int:
 
 
 def pair_seed(encounter: int, pair: int) -> int:
-    """The seed of both matches of a pair; the streams of their players come from it by seat."""
+    """The seed of both matches of a pair of built-in players."""
     return int.from_bytes(sha256(f"duels arena {encounter} {pair}".encode()).digest()[:16], "big")
+
+
+def from_outside(name: str) -> bool:
+    """Whether a player is code from outside this package."""
+    return outside(name) is not None and not name.startswith("duels.")
+
+
+def game_seed(cup: Tournament, place: Place) -> int:
+    """The seed of a match. Both games of a pair have the same one between built-in players.
+
+    A player from outside may remember the first game of a pair, so the second has other chance.
+    """
+    encounter = encounter_seed(cup, place.game, place.pairing)
+    strangers = any(from_outside(cup.players[index]) for index in cup.pairings[place.pairing])
+    if not (strangers and place.seat):
+        return pair_seed(encounter, place.pair)
+    text = f"duels arena {encounter} {place.pair} second"
+    return int.from_bytes(sha256(text.encode()).digest()[:16], "big")
+
+
+def player_stream(cup: Tournament, place: Place, seat: int) -> str:
+    """The random stream of the player in a seat of a match.
+
+    A player from outside reads its stream, so it gets one that no other player of the tournament
+    has and that, with a secret seed, does not depend on the seed.
+    """
+    pairing = cup.pairings[place.pairing]
+    name = cup.players[pairing[seat ^ place.seat]]
+    if not from_outside(name):
+        return stream(game_seed(cup, place), seat)
+    key = cup.seed if cup.key is None else cup.key
+    names = [cup.players[index] for index in pairing]
+    about = [key, *cup.games[place.game], *names, name, place.pair, place.seat]
+    return sha256(f"duels arena player {about!r}".encode()).hexdigest()
 
 
 def checked(cup: Tournament) -> Tournament:
@@ -117,25 +175,27 @@ def checked(cup: Tournament) -> Tournament:
         raise OptionError("each game is played once; one is given twice")
     if not 1 <= cup.pairs <= MOST_PAIRS:
         raise OptionError(f"pairs: expected 1 to {MOST_PAIRS:,}; got {quote(cup.pairs)}")
-    knowing = [name for name in players if needs_solution(name)]
     for setting in cup.games:
-        game = game_of(setting)
-        if knowing:
-            solve(game)  # or it says why not
-    return cup._replace(players=players, compiled=cup.compiled and have_numba())
+        game_of(setting)  # or it says what is wrong with its options
+    found = entrants(players)
+    cup = cup._replace(players=players, plays=plays(found, [game.slug for game in cup.games]))
+    if not cup.meetings:
+        raise OptionError("no two of the players that meet play the same game; see --games")
+    for game, pairing in cup.meetings:
+        if any(found[players[index]].needs_solution for index in cup.pairings[pairing]):
+            solve(game_of(cup.games[game]))  # or it says why not
+    return cup._replace(compiled=cup.compiled and have_numba())
 
 
 def _name(text: str) -> str:
     kind, name = named(text)
     if kind == HUMAN:
         raise UnknownName("a human cannot play in a tournament; play with 'duels play'")
-    if kind == CLASS:
-        player(name, "").close()  # or it says why it cannot be made
     return name
 
 
 def describe(cup: Tournament) -> str:
     """In a line: what is played."""
-    games = len(cup.games) * len(cup.pairings) * cup.pairs * 2
+    games = len(cup.meetings) * cup.pairs * 2
     slugs = listed(setting.slug for setting in cup.games)
     return f"{len(cup.players)} players, {slugs}: {games:,} games"

@@ -14,6 +14,7 @@ from collections.abc import Iterable, Sequence
 from math import exp, sqrt
 from typing import NamedTuple
 
+from duels.arena.failures import LeftOut, Reason, failures, left_out, reasons
 from duels.arena.played import Encounter, Setting, Tournament
 from duels.arena.ratings import Rating, rate
 from duels.arena.scores import (
@@ -58,6 +59,7 @@ class Meeting(NamedTuple):
     saving: Saving | None = None
     sprt: Verdict | None = None
     record: int = 0  # the number of the first game's record
+    forfeits: tuple[tuple[Reason, ...], tuple[Reason, ...]] = ((), ())  # of the first, of the other
     partly: bool = False  # the adjusted score holds raw scores of games whose luck is not known
 
 
@@ -81,6 +83,7 @@ class Forfeits(NamedTuple):
     game: str
     by: str
     records: tuple[int, ...]
+    reasons: tuple[Reason, ...]  # the most frequent first
 
 
 class Part(NamedTuple):
@@ -99,6 +102,7 @@ class Summary(NamedTuple):
     overall: Part
     forfeits: tuple[Forfeits, ...]
     played: int
+    left_out: tuple[LeftOut, ...] = ()
 
 
 class Sums:
@@ -128,14 +132,14 @@ class Sums:
             if rest:
                 self.best = combined(self.best, Sample.of(rest), self.raw)
         self.regret = Ratio(), Ratio()  # of both players
-        self.failed: dict[tuple[str, str], list[int]] = {}  # records, by who failed and how
+        self.failed: dict[tuple[str, str], list[tuple[int, str]]] = {}  # by who failed and how
         for game in found.played:
             if game.regret is not None and game.graded is not None:
                 for side, ratio in enumerate(self.regret):
                     ratio.add(game.regret[side ^ game.seat], game.graded[side ^ game.seat])
-            if game.loser is not None:
-                key = self.names[game.loser ^ game.seat], game.by
-                self.failed.setdefault(key, []).append(cup.number(game))
+            for seat, why in failures(game):
+                key = self.names[seat ^ game.seat], game.by
+                self.failed.setdefault(key, []).append((cup.number(game), why))
 
 
 class Ratio:
@@ -206,16 +210,21 @@ def summary(tournament: Tournament, encounters: Iterable[Encounter]) -> Summary:
         some = [kept for kept in sums if kept.game == number]
         if some:
             games.append(_part(tournament, some, setting))
-    failed: dict[tuple[str, int, str], list[int]] = {}
+    failed: dict[tuple[str, int, str], list[tuple[int, str]]] = {}
     for kept in sums:
         for (name, by), records in kept.failed.items():
             failed.setdefault((name, kept.game, by), []).extend(records)
     forfeits = tuple(
-        Forfeits(name, tournament.games[game].slug, by, tuple(sorted(records)))
+        Forfeits(
+            name, tournament.games[game].slug, by, tuple(sorted(number for number, _ in records)),
+            reasons(why for _, why in records),
+        )
         for (name, game, by), records in sorted(failed.items())
-    )
-    played = sum(kept.games for kept in sums)
-    return Summary(tournament, tuple(games), _part(tournament, sums, None), forfeits, played)
+    )  # fmt: skip
+    return Summary(
+        tournament, tuple(games), _part(tournament, sums, None), forfeits,
+        sum(kept.games for kept in sums), left_out(tournament),
+    )  # fmt: skip
 
 
 def _part(cup: Tournament, sums: Sequence[Sums], setting: Setting | None) -> Part:
@@ -236,7 +245,10 @@ def _part(cup: Tournament, sums: Sequence[Sums], setting: Setting | None) -> Par
         first, second = zip(*(kept.scored for kept in some), strict=True)
         scored[one, two] = any(first), any(second)
         saving, test = (some[0].saving, some[0].sprt) if setting is not None else (None, None)
-        meetings.append(Meeting(one, two, score, adjusted, saving, test, some[0].record, partly))
+        meetings.append(Meeting(
+            one, two, score, adjusted, saving, test, some[0].record,
+            (_reasons(some, one), _reasons(some, two)), partly,
+        ))  # fmt: skip
     ratings = {rating.player: rating for rating in rate(raw)}
     without = {}
     if any(kept.best.known for kept in sums):
@@ -246,6 +258,17 @@ def _part(cup: Tournament, sums: Sequence[Sums], setting: Setting | None) -> Par
     title = "All games" if setting is None else find(setting.slug).title
     approximate = any(_approximate(cup.games[game]) for game in {kept.game for kept in sums})
     return Part(title, setting, tuple(standings), tuple(meetings), approximate)
+
+
+def _reasons(sums: Sequence[Sums], name: str) -> tuple[Reason, ...]:
+    """Why a player failed in some encounters."""
+    return reasons(
+        why
+        for kept in sums
+        for (who, _), failed in kept.failed.items()
+        if who == name
+        for _, why in failed
+    )
 
 
 def _standing(

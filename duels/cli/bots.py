@@ -9,8 +9,9 @@ from duels.cli.progress import PATIENCE, ProgressBar
 from duels.cli.terminal import Terminal, program
 from duels.core.errors import OptionError, RecordError, quote
 from duels.games import catalogue, find
-from duels.players import COMMAND, HUMAN, named, player
+from duels.players import CLASS, COMMAND, HUMAN, named, player
 from duels.players.check import Checked, Report, check
+from duels.players.isolated import isolated
 from duels.players.process import Limits
 
 TEMPLATES = os.path.join(os.path.dirname(os.path.dirname(__file__)), "players", "templates")
@@ -29,7 +30,7 @@ def check_bot(terminal: Terminal, given: Namespace) -> int:
     wanted = given.games.split(",") if given.games else list(catalogue())
     games = [find(slug) for slug in wanted]
     limits = Limits.usual()
-    checked = player(name, "", limits)
+    checked = isolated(name, "", limits) if kind == CLASS else player(name, "", limits)
     bar = ProgressBar(f"Checking {name}", PATIENCE)
     try:
         report = check(checked, games, limits, progress=bar)
@@ -49,6 +50,10 @@ def _told(report: Report, program: bool) -> list[str]:
     if report.start is not None:
         return [f"It does not start: {report.start}"]
     lines = [line for game in report.games for line in _game(game)]
+    if report.plays_none is not None:
+        lines.append(
+            f"WRONG: {report.plays_none}. Name other --games, or mend its answer to hello."
+        )
     mixed = sum(game.mixed for game in report.games)
     choices = sum(game.choices for game in report.games)
     if program and choices:

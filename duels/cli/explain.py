@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from argparse import Namespace
 
 from duels.cli.files import write
@@ -11,12 +12,23 @@ from duels.games import find
 from duels.solve.charts import charts
 
 
+def _names(path: str, count: int) -> list[str]:
+    """A file for each chart: the one that was named, then the same with a number.
+
+    >>> _names("charts/duel.svg", 2), _names("duel", 1)
+    (['charts/duel.svg', 'charts/duel-2.svg'], ['duel'])
+    """
+    stem, ending = os.path.splitext(path)
+    return [path, *(f"{stem}-{number}{ending}" for number in range(2, count + 1))]
+
+
 def explain(terminal: Terminal, given: Namespace) -> int:
     game = find(given.game)()
     drawn = charts(game, ProgressBar(f"Solving {game.title}"))
     if given.svg is not None:
-        write(given.svg, drawn[0].svg())
-        terminal.note(f"Wrote {given.svg}")
+        for path, chart in zip(_names(given.svg, len(drawn)), drawn, strict=True):
+            write(path, chart.svg())
+            terminal.note(f"Wrote {path}: {chart.title}")
         return 0
     for chart in drawn:
         terminal.say(["", *chart.text(ascii_only=terminal.ascii)])

@@ -225,7 +225,7 @@ def _parsed(path: str) -> dict[str, Any]:
     """The JSON of a record, of which the shape is checked and not the moves."""
     import json
 
-    from duels.core.record import FORMAT, LARGEST, VERSION
+    from duels.core.record import FORMAT, LARGEST, SAME_SHAPE
     from duels.core.record_v1 import upgraded
 
     with open(path, "rb") as file:
@@ -238,7 +238,7 @@ def _parsed(path: str) -> dict[str, Any]:
         raise RecordError("this is not a record")
     if data.get("version") == 1 and isinstance(data.get("checksum"), str):
         data = upgraded(data)
-    elif data.get("version") != VERSION or not isinstance(data.get("id"), str):
+    elif data.get("version") not in SAME_SHAPE or not isinstance(data.get("id"), str):
         raise RecordError("this is not a record that can be read here")
     entries = data.get("entries")
     if not isinstance(entries, list) or not all(isinstance(entry, dict) for entry in entries):

@@ -1,4 +1,4 @@
-"""`duels join URL --bot CMD`: a bot at somebody's server, one match after the other."""
+"""`duels join URL --bot CMD`: a bot at a server, one match after the other."""
 
 from __future__ import annotations
 
@@ -8,10 +8,12 @@ from argparse import Namespace
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
+from duels.cli.remote import check_dice
 from duels.cli.serve import check_extra
+from duels.cli.stopping import status_of, stoppable
 from duels.cli.terminal import Terminal, printable
 from duels.core.entries import Logged, Timeout, Undo
-from duels.core.errors import Misbehaved, OptionError
+from duels.core.errors import Misbehaved, OptionError, RecordError, quote
 from duels.core.game import AnyGame, Event, Outcome, Pick
 from duels.core.player import Player
 from duels.core.wire import load as load_wire
@@ -23,6 +25,7 @@ from duels.players.hosting import choice, guarded
 if TYPE_CHECKING:
     from duels.web.visitor import Table, Visitor
 
+LEAVING = 10.0  # seconds to wait for a match that is to be resigned
 WAIT = 2.0  # seconds between two looks at the open challenges
 LONGEST_NAME = 24  # characters, at a server
 
@@ -30,9 +33,8 @@ LONGEST_NAME = 24  # characters, at a server
 def join(terminal: Terminal, given: Namespace) -> int:
     """Play the match of an address; or, at a server, one challenge after the other."""
     check_extra()
-    from hashlib import sha256
-
-    from duels.web.visitor import Visitor, own_key
+    from duels.web.keys import new_key
+    from duels.web.visitor import Visitor
 
     server, slash, id = given.url.rstrip("/").partition("/match/")
     if not server.startswith(("http://", "https://")):
@@ -42,23 +44,100 @@ def join(terminal: Terminal, given: Namespace) -> int:
         raise OptionError("a human plays at a server with: play --server URL")
     game = find(given.game).slug if given.game else None
     bot = player(name, os.urandom(16).hex())
-    # A bot is somebody of its own there, whoever starts it: its ratings are its own, and one can
-    # play against it.
-    visitor = Visitor(server, own_key(f"bot-{sha256(name.encode()).hexdigest()[:16]}"))
+    # Each process is a player of its own there: two of them can meet, and neither plays the other's
+    # matches.
+    key, lock = (new_key(), None) if given.key is None else kept_key(given.key)
+    visitor = Visitor(server, key, keeps=given.key is not None)
     try:
-        guarded(bot, bot.prepare)
-        shown = given.name or f"bot {os.path.basename(name.split()[-1])}"[:LONGEST_NAME]
-        visitor.ask("PUT", "/api/me", {"name": shown})
-        if slash:
-            return _play(terminal, visitor, visitor.join(id.partition("/")[0])["id"], bot)
-        return _serve(terminal, visitor, bot, game, given.matches)
+        with stoppable():
+            guarded(bot, bot.prepare)
+            shown = given.name or f"bot {os.path.basename(name.split()[-1])}"[:LONGEST_NAME]
+            visitor.ask("PUT", "/api/me", {"name": shown})
+            if slash:
+                return _play(terminal, visitor, visitor.join(id.partition("/")[0])["id"], bot)
+            return _serve(terminal, visitor, bot, game, given.matches)
     except Misbehaved as error:
         raise Misbehaved(f"{name} failed: {error}") from None
-    except KeyboardInterrupt:
-        terminal.note("The bot has left; a match that is not over goes on without it.")
-        return 130
+    except KeyboardInterrupt as stop:
+        terminal.note(_leave(visitor, returning=given.key is not None))
+        return status_of(stop)
     finally:
         bot.close()
+        if lock is not None:
+            os.close(lock)
+
+
+def kept_key(path: str) -> tuple[str, int]:
+    """The key in a file, made if there is none, and a lock on the file: one process uses it."""
+    from duels.web.keys import is_key, new_key
+
+    try:
+        handle = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
+        _lock(handle)
+        text = os.read(handle, 1000).decode("ascii", "replace").strip()
+        key = text or new_key()
+        if not text:
+            os.write(handle, f"{key}\n".encode())
+    except BlockingIOError:
+        raise OptionError(
+            f"the key in {quote(path)} is in use by another process; give each a --key of its own"
+        ) from None
+    except (OSError, ValueError) as error:
+        why = getattr(error, "strerror", None) or "the name cannot be a file's"
+        raise RecordError(f"the key cannot be kept in {quote(path)}: {why}") from None
+    if not is_key(key):
+        raise OptionError(f"{quote(path)} holds no key; name a file that does not exist yet")
+    return key, handle
+
+
+def _lock(handle: int) -> None:
+    """Lock a file for this process; BlockingIOError where another has it."""
+    try:
+        import fcntl
+    except ImportError:  # not on this system
+        return
+    fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+
+
+def _leave(visitor: Visitor, returning: bool) -> str:
+    """Withdraw what has not started; give up what has, unless the same key may come back for it.
+
+    All of it is the server's to know: a challenge may be there though its answer did not arrive.
+    """
+    from duels.web.visitor import Refused
+
+    withdrawn = resigned = waiting = 0
+    try:
+        for match in visitor.ask("GET", "/api/matches")["mine"]:
+            if match["state"] in ("waiting", "starting"):
+                with suppress(Refused):  # it has just started
+                    visitor.ask("POST", f"/api/matches/{match['id']}/leave", {})
+                    withdrawn += 1
+                    continue
+            if returning:
+                waiting += 1
+            elif _resign(visitor, match["id"]):
+                resigned += 1
+    except Refused as error:
+        return f"The bot has left; what it had open may still be there: {error}"
+    said = ["The bot has left."]
+    said += ["Its challenge was withdrawn."] * bool(withdrawn)
+    said += ["It has resigned its match."] * bool(resigned)
+    said += ["Its match waits: the same --key goes on with it."] * bool(waiting)
+    return " ".join(said)
+
+
+def _resign(visitor: Visitor, id: str) -> bool:
+    """Give up a match, unless it is over meanwhile."""
+    table = visitor.sit(id)
+    try:
+        while table.view is None and not table.over:
+            table.receive(LEAVING)
+        return not table.over and bool(table.wish("resign", at=table.moment)["ok"])
+    except TimeoutError:
+        return False
+    finally:
+        table.close()
 
 
 def _serve(
@@ -117,7 +196,7 @@ def _play(terminal: Terminal, visitor: Visitor, id: str, bot: Player) -> int:
         table.close()
     result = table.view and table.view["result"]
     terminal.say([printable(result["reason"] if result else "The match was closed.")])
-    return 0
+    return check_dice(terminal, table)
 
 
 def _introduced(match: dict[str, Any]) -> str:

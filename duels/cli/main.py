@@ -237,7 +237,17 @@ def _parser(first: str) -> argparse.ArgumentParser:
         help="end a pairing when it is decided which difference is likelier; --pairs at the most",
     )  # fmt: skip
     arena.add_argument("--time-limit", type=seconds, metavar="SECONDS", help="for each choice")
-    arena.add_argument("--seed", type=seed, default=1, metavar="N", help="usually 1")
+    arena.add_argument(
+        "--max-failures", type=count, default=3, metavar="N",
+        help="disqualify a player that fails to start or to answer N times in a row; usually 3",
+    )  # fmt: skip
+    arena.add_argument(
+        "--seed", type=seed, metavar="N", help="for the same games again, among trusted players"
+    )
+    arena.add_argument(
+        "--engine", choices=("auto", "compiled", "python"), default="auto",
+        help="what plays between built-in players; usually the faster of the two",
+    )  # fmt: skip
     arena.add_argument("--jobs", type=count, default=1, metavar="N", help="usually 1")
     arena.add_argument(
         "--cluster", metavar="URL", help="of workers: dask://HOST:PORT or ray://HOST:PORT"
@@ -245,6 +255,7 @@ def _parser(first: str) -> argparse.ArgumentParser:
     arena.add_argument(
         "--out", metavar="DIR", help="where it is kept, and goes on if it was interrupted"
     )
+    arena.add_argument("--fresh", action="store_true", help="start over; put old games aside")
     json(arena, "the results, for programs")
     plain(arena)
 
@@ -259,6 +270,9 @@ def _parser(first: str) -> argparse.ArgumentParser:
     join.add_argument("--bot", required=True, metavar="CMD", help="'./bot', MODULE:CLASS or a name")
     join.add_argument("--game", metavar="GAME", help="open challenges of this game, and wait")
     join.add_argument("--matches", type=count, metavar="N", help="leave after so many")
+    join.add_argument(
+        "--key", metavar="FILE", help="keep the bot's key there: its ratings and unfinished matches"
+    )
     join.add_argument("--name", metavar="NAME", help="what the server calls it")
 
     positions = command("positions", "positions with exact values, to learn from", game=True)
@@ -276,8 +290,10 @@ def _parser(first: str) -> argparse.ArgumentParser:
     reveal(analyse)
     json(analyse)
 
-    explain = command("explain", "what perfect play looks like, as a picture", game=True)
-    explain.add_argument("--svg", metavar="FILE", help="write the picture there")
+    explain = command("explain", "what perfect play looks like, in pictures", game=True)
+    explain.add_argument(
+        "--svg", metavar="FILE", help="write the picture there; a second one beside it as FILE-2"
+    )
 
     solve = command("solve", "solve a game anew", game=True)
     options(solve)
@@ -289,7 +305,12 @@ def _parser(first: str) -> argparse.ArgumentParser:
     )
     solve.add_argument("--out", metavar="FILE", help="write the table there")
 
-    command("verify", "check every roll, deal and draw of a record", file=REQUIRED)
+    verify = command("verify", "check every roll, deal and draw of a record", file=REQUIRED)
+    verify.add_argument(
+        "--saw", action="append", default=[], metavar="HASH",
+        help="a commitment or hash you were shown before the match: the record must have it",
+    )  # fmt: skip
+    verify.add_argument("--json", action="store_true", help="for programs")
 
     def database(made: Any) -> None:
         made.add_argument(

@@ -8,10 +8,11 @@ from typing import NamedTuple
 from duels.cli.asking import Quit, ask_step
 from duels.cli.files import Left, unfinished
 from duels.cli.pager import columns, fit, row
-from duels.cli.play import play_matches, resume
+from duels.cli.play import play_matches, prepare, resume, strongest
 from duels.cli.show_rules import listing, show_rules
 from duels.cli.terminal import Terminal
 from duels.core.errors import DuelsError, UnknownName, quote
+from duels.core.game import AnyGame
 from duels.core.show import Lines, Step, heading, listed, player_name
 from duels.games import catalogue, find
 from duels.players import BUILT_IN, HUMAN, STRONGEST
@@ -48,11 +49,12 @@ def menu(terminal: Terminal, given: Namespace) -> int:
             which = _which(terminal, left)
             return resume(terminal, Namespace(file=which.path, secrets=True))
         terminal.say([*opponents(columns(terminal)), ""])
-        seats = (_seat(terminal, 0, HUMAN), _seat(terminal, 1, STRONGEST))
+        game = find(chosen.slug)()
+        seats = (_seat(terminal, game, 0, HUMAN), _seat(terminal, game, 1, STRONGEST))
     except (EOFError, Quit):
         return 0
     terminal.say([""])
-    return play_matches(terminal, find(chosen.slug)(), seats)
+    return play_matches(terminal, game, seats)
 
 
 # What is shown
@@ -162,6 +164,17 @@ def _which(terminal: Terminal, left: list[Left]) -> Left:
     return left[int(ask_step(terminal, Step(_begun(terminal, asked), numbers), "1")) - 1]
 
 
-def _seat(terminal: Terminal, player: int, default: str) -> str:
-    asked = fit([f"Who is {player_name(player)}? (name; Enter for {default})"], columns(terminal))
-    return ask_step(terminal, Step(_begun(terminal, asked), (HUMAN, *BUILT_IN)), default)
+def _seat(terminal: Terminal, game: AnyGame, player: int, default: str) -> str:
+    """The name of a player who can play the game; asked again for one who cannot."""
+    text = f"Who is {player_name(player)}? (name; Enter for {default})"
+    while True:
+        asked = _begun(terminal, fit([text], columns(terminal)))
+        name = ask_step(terminal, Step(asked, (HUMAN, *BUILT_IN)), default)
+        if name == default == STRONGEST:
+            return strongest(terminal, game)
+        try:
+            prepare(game, name)
+        except DuelsError as error:
+            terminal.say(fit([f"{name} cannot play this: {error}."], columns(terminal)))
+        else:
+            return name

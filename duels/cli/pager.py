@@ -100,7 +100,10 @@ def _paged(lines: Lines, colour: bool) -> bool:
         command = shlex.split(chosen)
         if not command:
             return False
-        pager = subprocess.Popen(command, stdin=subprocess.PIPE)
+        # LESSSECURE: a reader must not run commands or write files from the prompt of `less`.
+        pager = subprocess.Popen(
+            command, stdin=subprocess.PIPE, env={**os.environ, "LESSSECURE": "1"}
+        )
     except (OSError, ValueError):
         return False
     # Ctrl-C is the pager's while it runs.

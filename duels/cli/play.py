@@ -177,7 +177,7 @@ def play(terminal: Terminal, given: Namespace) -> int:
     control = TimeControl(given.time_limit, given.time_budget, given.increment or 0.0)
     control.check()
     one = named(given.p1).name if given.p1 else HUMAN
-    two = named(given.p2).name if given.p2 else _strongest(terminal, game)
+    two = named(given.p2).name if given.p2 else strongest(terminal, game)
     prepare(game, one, two)
     return play_matches(terminal, game, (one, two), seed, control, given.save, given.secrets)
 
@@ -194,7 +194,8 @@ def prepare(game: AnyGame, *players: str) -> None:
         solve(game, ProgressBar(f"Solving {game.title} with these options, once"))
 
 
-def _strongest(terminal: Terminal, game: AnyGame) -> str:
+def strongest(terminal: Terminal, game: AnyGame) -> str:
+    """The strongest opponent that can play a game; a note says so if it is not the usual one."""
     try:
         prepare(game, STRONGEST)
     except DuelsError as error:

@@ -3,21 +3,24 @@
 from __future__ import annotations
 
 import json
+import os
 import time
 from argparse import Namespace
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from duels.cli.files import named, shown
 from duels.cli.progress import ProgressBar
 from duels.cli.terminal import Terminal
 from duels.core.errors import DuelsError, OptionError
-from duels.core.game import AnyGame, state_to_json
+from duels.core.game import AnyGame
+from duels.core.wire import dump_observation
 from duels.envs.extras import need
 from duels.games import find
 from duels.solve.positions import Position, positions
 
 PATIENCE = 2.0  # seconds before a bar is shown
+FORMAT, VERSION = "duels positions", 1  # of a data set
 
 
 def positions_command(terminal: Terminal, given: Namespace) -> int:
@@ -26,13 +29,31 @@ def positions_command(terminal: Terminal, given: Namespace) -> int:
     if path == "-" and given.format != "jsonl":
         raise OptionError(f"only jsonl goes to the output; {given.format} needs --out FILE")
     write = WRITERS[given.format]()
-    if path != "-":
-        path = named(path)
-        try:
-            with open(path, "ab"):  # said before the work
-                pass
-        except OSError as error:
-            raise DuelsError(f"cannot write {shown(path)}: {error.strerror}") from None
+    if path == "-":
+        terminal.say(_lines(game, _found(game, given)))
+        return 0
+    path = named(path)
+    new = not os.path.lexists(path)
+    try:
+        with open(path, "ab"):  # a file that cannot be written is reported before the work
+            pass
+    except OSError as error:
+        raise DuelsError(f"cannot write {shown(path)}: {error.strerror}") from None
+    try:
+        found = _found(game, given)
+        write(path, game, found)
+    except BaseException:
+        if new:
+            os.unlink(path)
+        raise
+    tests = sum(position.split == "test" for position in found)
+    told = f"{path}: {len(found):,} positions, {tests:,} of them to test with."
+    fewer = f" {game.title} has no more." if len(found) < given.n and not given.split else ""
+    terminal.say([told + fewer])
+    return 0
+
+
+def _found(game: AnyGame, given: Namespace) -> list[Position]:
     bar = ProgressBar(f"Positions of {game.title}")
     began = time.monotonic()
 
@@ -41,29 +62,34 @@ def positions_command(terminal: Terminal, given: Namespace) -> int:
             bar(min(part, 0.99), what)
 
     wanted = positions(game, given.n, seed=given.seed, split=given.split, progress=progress)
-    found = list(wanted)
-    if path == "-":
+    try:
+        return list(wanted)
+    finally:
         bar.done()
-        terminal.say([_line(position) for position in found])
-    else:
-        write(path, game, found)
-        bar.done()
-        tests = sum(position.split == "test" for position in found)
-        told = f"{path}: {len(found):,} positions, {tests:,} of them to test with."
-        fewer = f" {game.title} has no more." if len(found) < given.n and not given.split else ""
-        terminal.say([told + fewer])
-    return 0
 
 
-def _line(position: Position) -> str:
-    told = position._asdict() | {"state": state_to_json(position.state)}
-    return json.dumps(told | {"player": position.player + 1})
+def _about(game: AnyGame) -> dict[str, Any]:
+    """What a data set is of."""
+    return {
+        "format": FORMAT, "version": VERSION, "game": game.slug, "options": game.settings(),
+    }  # fmt: skip
+
+
+def _lines(game: AnyGame, found: list[Position]) -> Iterator[str]:
+    about = _about(game)
+    for position in found:
+        told = position._asdict() | {
+            "player": position.player + 1,
+            "state": dump_observation(game, position.state)["fields"],
+            "value": position.value,
+        }
+        yield json.dumps(about | told)
 
 
 def _jsonl() -> Callable[..., None]:
     def write(path: str, game: AnyGame, found: list[Position]) -> None:
         with open(path, "w", encoding="utf-8") as file:
-            file.writelines(_line(position) + "\n" for position in found)
+            file.writelines(line + "\n" for line in _lines(game, found))
 
     return write
 
@@ -78,8 +104,9 @@ def _columns(np: Any, game: AnyGame, found: list[Position]) -> dict[str, Any]:
         "observation": column("observation", np.int16, features),
         "mask": column("mask", np.bool_, moves),
         "mix": column("mix", np.float64, moves),
-        "worth": column("worth", np.float64, moves),
         "value": column("value", np.float64),
+        "player_value": column("player_value", np.float64),
+        "player_worth": column("player_worth", np.float64, moves),
         "player": column("player", np.int8) + np.int8(1),
         "test": np.array([position.split == "test" for position in found], np.bool_),
     }
@@ -90,8 +117,9 @@ def _npz() -> Callable[..., None]:
 
     def write(path: str, game: AnyGame, found: list[Position]) -> None:
         names = {"moves": np.array(game.moves()), "features": np.array(game.features())}
+        about = {"about": np.array(json.dumps(_about(game)))}
         with open(path, "wb") as file:  # or numpy adds an ending of its own
-            np.savez_compressed(file, **_columns(np, game, found), **names)
+            np.savez_compressed(file, **_columns(np, game, found), **names, **about)
 
     return write
 
@@ -102,7 +130,8 @@ def _parquet() -> Callable[..., None]:
 
     def write(path: str, game: AnyGame, found: list[Position]) -> None:
         columns = _columns(np, game, found)
-        about = {"moves": json.dumps(game.moves()), "features": json.dumps(game.features())}
+        told = {**_about(game), "moves": game.moves(), "features": game.features()}
+        about = {name: json.dumps(value) for name, value in told.items()}
         parts = {
             name: values if values.ndim == 1 else list(values) for name, values in columns.items()
         }

@@ -32,7 +32,7 @@ def play_remote(terminal: Terminal, given: Namespace) -> int:
     server, slash, id = given.server.rstrip("/").partition("/match/")
     if not server.startswith(("http://", "https://")):
         raise OptionError("--server: expected an address such as http://127.0.0.1:8000")
-    visitor = Visitor(server, own_key())
+    visitor = Visitor(server, own_key(), keeps=True)
     if slash:
         match = visitor.join(id.partition("/")[0])
     elif given.game is None:
@@ -45,13 +45,27 @@ def play_remote(terminal: Terminal, given: Namespace) -> int:
     table = visitor.sit(match["id"], guest.told)
     guest.table = table
     try:
-        return guest.run()
+        guest.run()
+        return check_dice(terminal, table)
     except (Quit, EOFError, KeyboardInterrupt):
         come_back = f"{program()} play --server {server}/match/{match['id']}"
         terminal.note(f"The match goes on without you; come back with: {come_back}")
         return 0
     finally:
         table.close()
+
+
+def check_dice(terminal: Terminal, table: Any) -> int:
+    """Check the dice of a match that is over; a RecordError or Unfair says what is wrong."""
+    from duels.web.visitor import Refused
+
+    if table.match.get("state") == "closed":
+        return 0
+    try:
+        terminal.say([f"Dice checked: {table.check_dice()}."])
+    except Refused as error:  # the server is gone, and what it told can be checked later
+        terminal.note(f"The dice could not be checked: {error}")
+    return 0
 
 
 def _wish(given: Namespace) -> dict[str, Any]:
@@ -75,7 +89,7 @@ class Guest:
     def __init__(self, terminal: Terminal) -> None:
         self.terminal = terminal
         self.table: Any = None
-        self.said = ""
+        self.said, self.noted = "", ""
         self.claim: Any = None  # who is away, and since when that is too long
         self.passages: set[tuple[str, int]] = set()  # a status comes again when a pick is sealed
 
@@ -97,7 +111,7 @@ class Guest:
                 self.terminal.say([f"Player {frame['player']}: {printable(frame['reaction'])}"])
             case "presence" if frame["claim"] != self.claim and self.table.match["you"]:
                 self.claim = frame["claim"]
-                if self.claim is not None:
+                if self.claim is not None and self.table.view is not None:
                     self.terminal.note("(Your opponent is away; later you can type: claim)")
             case "bye":
                 self.terminal.note(f"({printable(frame['reason'])})")
@@ -113,7 +127,21 @@ class Guest:
             self.said = said
             self.terminal.say([said])
 
-    def run(self) -> int:
+    def _tell_waiting(self) -> None:
+        """Say what a match that takes long to start is waiting for."""
+        match, note = self.table.match, ""
+        if match["you"] and match["state"] == "starting":
+            note = "(Waiting for the opponent's share of the dice.)"
+            if self.table.witness is None:
+                note = (
+                    "(Another client with your key gives your share of the dice, and must be open"
+                    " for the match to start. If there is none, the dice cannot be trusted.)"
+                )
+        if note and note != self.noted:
+            self.terminal.note(note)
+        self.noted = note
+
+    def run(self) -> None:
         table = self.table
         while not table.over:
             view = table.view
@@ -122,9 +150,10 @@ class Guest:
             elif view is not None and view["options"]:
                 self._choose(load_view(view, load))
             else:
-                with suppress(TimeoutError):
+                try:
                     table.receive(30.0)
-        return 0
+                except TimeoutError:
+                    self._tell_waiting()
 
     def _offered(self) -> bool:
         """Whether the other player asks to take a move back."""

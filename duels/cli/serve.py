@@ -85,9 +85,11 @@ def export_records(terminal: Terminal, given: Namespace) -> int:
 
     from duels.web.transfer import export
 
-    count = asyncio.run(export(given.database, given.file))
+    count, damaged = asyncio.run(export(given.database, given.file))
     terminal.note(f"{count} record{'' if count == 1 else 's'} written")
-    return 0
+    if damaged:
+        terminal.note(f"{damaged} left out, which cannot be read")
+    return 1 if damaged else 0
 
 
 def import_records(terminal: Terminal, given: Namespace) -> int:

@@ -2,22 +2,63 @@
 
 from __future__ import annotations
 
+import json
 from argparse import Namespace
 
 from duels.cli.files import read_from
 from duels.cli.terminal import Terminal
 from duels.core.errors import RecordError
-from duels.core.fair import draws
+from duels.core.fair import KEY, UNHASHED, draws
 from duels.core.fair import verify as verify_shares
+from duels.core.match import Match
+
+LOCAL = (
+    "the seed was chosen by the program that kept the record: this shows that no outcome was"
+    " changed, not that the seed was chosen fairly"
+)
 
 
 def verify(terminal: Terminal, given: Namespace) -> int:
-    """Say that a record is right; reading it checks all but where its seed comes from."""
+    """Say what a record proves; reading it checks all but where its seed comes from."""
     match = read_from(given.file)
-    if match.seed is None:
+    shared = KEY in match.about
+    if match.seed is None and not shared:
         raise RecordError(f"{given.file}: the match has no seed, so its chance cannot be checked")
+    shares = verify_shares(match) if shared else ""
+    _compare(match, given.saw)
+    clients = _clients(match) if shared else 0
     made = len(draws(match))
-    shares = verify_shares(match)
     events = "1 chance event follows" if made == 1 else f"{made} chance events follow"
-    terminal.say([f"The record is right: {shares}; {events} from the seed."])
+    events = "" if match.seed is None else f"{events} from the seed"
+    said = [part for part in (shares, events, "" if shared else LOCAL) if part]
+    if clients or given.saw:
+        said.append("the shares are those that were told before the match")
+    if given.json:
+        kind = "shared" if shared else "local"
+        kind = "shared without hashes" if UNHASHED in shares else kind
+        answer = {"file": given.file, "seed": kind, "chance_events": made, "proved": said}
+        terminal.say([json.dumps(answer)], whole=True)
+    else:
+        terminal.say([f"The record is right: {'; '.join(said)}."])
     return 0
+
+
+def _compare(match: Match, saw: list[str]) -> None:
+    """Look for what the user was told before the match: the commitment, or a hash."""
+    fair = match.about.get(KEY, {})
+    told = [fair.get("commitment"), *fair.get("hashes", [])]
+    for one in saw:
+        if one not in told:
+            raise RecordError(
+                f"the record has no commitment or hash {one!r}: it was changed since you saw that"
+            )
+
+
+def _clients(match: Match) -> int:
+    """Compare with what clients on this machine kept of the match; how many did."""
+    from duels.web.notes import kept
+
+    witnesses = [witness for player in (0, 1) if (witness := kept(match.id, player))]
+    for witness in witnesses:
+        witness.check(match)
+    return len(witnesses)

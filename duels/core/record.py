@@ -34,7 +34,8 @@ from duels.core.referee import Spent, wall_clock
 from duels.core.wire import Find, Json, dump, load_entry
 
 FORMAT = "duels record"
-VERSION = 2
+VERSION = 3  # since 2, `about.fair` has the hashes of the nonces
+SAME_SHAPE = (2, VERSION)  # versions whose keys and entries are read alike
 LARGEST = 16 * 2**20  # bytes; the longest match allowed stays far below
 KEYS = {
     "format", "version", "id", "begun", "game", "options", "players", "seed", "turn_limit", "time",
@@ -159,7 +160,7 @@ def follow(
     on from the last entry by the time that `now` gives: whoever's deadline has passed meanwhile is
     late at once.
     """
-    if head.get("version") != VERSION:
+    if head.get("version") not in SAME_SHAPE:
         raise RecordError(f"expected a header of version {VERSION}; got {quote(head)}")
     # While it is followed, the match's time is the record's: first its beginning, then a time for
     # each entry as it is made.

@@ -8,6 +8,7 @@ Nothing is imported before it is asked for.
 |---|---|---|
 | `duels.envs.pettingzoo` | `env`, `raw_env`, `parallel_env` | `rl` |
 | `duels.envs.gymnasium` | `gymnasium.make("duels/...-v0")`: one agent against an opponent | `rl` |
+| `duels.envs.statistics` | `evaluate` and wrappers that count every game | `rl` |
 | `duels.envs.openspiel` | `pyspiel.load_game("python_duels_...")` | `openspiel` |
 | `duels.envs.vector` | thousands of games a call | `rl` |
 """

@@ -26,7 +26,7 @@ from __future__ import annotations
 from typing import Any
 
 from duels.core.errors import IllegalMove
-from duels.core.game import Event, Result
+from duels.core.game import AnyGame, Event, History, Move, Result
 from duels.core.match import TURN_LIMIT
 from duels.core.player import View
 from duels.core.show import player_name
@@ -84,12 +84,14 @@ class Episode:
         """Which actions a player may choose now; all 0 when no pick of theirs is awaited."""
         return self.node.turn.masks[player] if player in self.deciders else self.coding.nothing
 
-    def view(self, player: int) -> View:
-        """What a built-in opponent is given: needs what happened to have been kept."""
+    def view(self, player: int | None) -> View:
+        """What a player or a spectator may know: needs what happened to have been kept."""
         game = self.coding.game
         assert self.happened is not None
         history = tuple(game.redact(before, event, player) for before, event in self.happened)
-        options = self.node.turn.options[player] if player in self.deciders else ()
+        options: tuple[Move, ...] = ()
+        if player is not None and player in self.deciders:
+            options = self.node.turn.options[player]
         seen = game.observe(self.state, player)
         sealed = tuple(self._sealed)
         return View(game, player, seen, history, options, None, self.entries, sealed, self.result)
@@ -166,3 +168,26 @@ class Episode:
         self.result = result
         self.deciders = ()
         self._sealed = {}
+
+
+class EpisodeStory:
+    """An episode as the core's narrator reads it."""
+
+    def __init__(self, episode: Episode) -> None:
+        self._happened = episode.happened or []
+        self._state = episode.state
+        self.game: AnyGame = episode.coding.game
+        self.events: list[Event] = [event for _, event in self._happened]
+        self.result: Result | None = episode.result
+
+    def state_before(self, number: int) -> Any:
+        return self._happened[number][0]
+
+    def state_after(self, number: int) -> Any:
+        return self._happened[number + 1][0] if number + 1 < len(self._happened) else self._state
+
+    def told(self, number: int, viewer: int | None) -> Event:
+        return self.game.redact(*self._happened[number], viewer)
+
+    def history(self, viewer: int | None, before: int | None = None) -> History:
+        return tuple(self.told(n, viewer) for n in range(len(self.events))[:before])

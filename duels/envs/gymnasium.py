@@ -27,7 +27,8 @@ from duels.envs.coding import coding, np
 from duels.envs.episode import Episode
 from duels.envs.extras import Array, need, whole
 from duels.envs.naming import env_id
-from duels.envs.render import MODES, Screen
+from duels.envs.policy import ArrayFunction, EnvPolicy
+from duels.envs.render import METADATA, MODES, Screen
 from duels.envs.settings import ILLEGAL, SEATS, Scale, one_of, rules_of
 from duels.games import catalogue
 from duels.players import BUILT_IN as PLAYERS
@@ -45,7 +46,7 @@ MOST_SKIPPED = 100
 class DuelEnv(gymnasium.Env):  # type: ignore[misc]
     """One seat of a game. The opponent, and chance, play between two steps."""
 
-    metadata = {"render_modes": MODES, "render_fps": 1}
+    metadata = METADATA
 
     def __init__(
         self,
@@ -91,6 +92,10 @@ class DuelEnv(gymnasium.Env):  # type: ignore[misc]
         """Which actions are legal, as sb3-contrib's MaskablePPO asks for them."""
         return self._playing().mask(self.player).astype(bool)
 
+    def policy(self, function: ArrayFunction) -> EnvPolicy:
+        """`function` over this environment's observations, as `duels.measure` takes it."""
+        return EnvPolicy(function, self.game, self.scale, self.memory, self.seat)
+
     # What Gymnasium asks.
 
     def reset(
@@ -99,7 +104,8 @@ class DuelEnv(gymnasium.Env):  # type: ignore[misc]
         """With a seed, the episode is the match with that seed; those after follow from it.
 
         A game that ends before the agent has a choice is no episode: the next one is begun, and
-        the info says how many were `skipped` and what they brought, for whoever counts wins.
+        the info says how many were `skipped` and what they brought. `duels.envs.statistics` counts
+        them.
         """
         super().reset(seed=seed)
         skipped: list[float] = []
@@ -113,7 +119,10 @@ class DuelEnv(gymnasium.Env):  # type: ignore[misc]
             self._begin(int(self.np_random.integers(2**63)))
         if self.render_mode == "human":
             self.render()
-        told = {"skipped": len(skipped), "skipped_return": float(sum(skipped))}
+        told = {
+            "skipped": len(skipped), "skipped_return": float(sum(skipped)),
+            "skipped_wins": skipped.count(1.0),
+        }  # fmt: skip
         return self._observation(), self._info() | told
 
     def step(self, action: int) -> tuple[Array, float, bool, bool, dict[str, Any]]:
@@ -128,16 +137,9 @@ class DuelEnv(gymnasium.Env):  # type: ignore[misc]
         reward = episode.rewards[self.player]
         return self._observation(), reward, over and not limited, limited, self._info()
 
-    def render(self) -> str | None:
-        """The game's own words, as this seat's player reads them."""
-        if self.render_mode is None:
-            gymnasium.logger.warn("render() needs a render_mode: human or ansi")
-            return None
-        text = self._screen.text(self._playing(), viewer=self.player)
-        if self.render_mode == "ansi":
-            return text
-        print(text, end="")
-        return None
+    def render(self) -> str | Array | None:
+        """The game's own words or an image, as this seat's player may see it."""
+        return self._screen.render(self.render_mode, self._playing(), viewer=self.player)
 
     def close(self) -> None:
         """End the program of an opponent that is one; a player that was given is the giver's."""

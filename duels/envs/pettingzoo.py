@@ -26,10 +26,11 @@ from duels.core.match import TURN_LIMIT
 from duels.core.show import listed
 from duels.envs.coding import coding, np
 from duels.envs.episode import Episode
-from duels.envs.extras import need, whole
+from duels.envs.extras import Array, need, whole
 from duels.envs.naming import env_id, loaded
+from duels.envs.policy import ArrayFunction, EnvPolicy
 from duels.envs.position import always_sealed
-from duels.envs.render import MODES, Screen
+from duels.envs.render import METADATA, MODES, Screen
 from duels.envs.settings import ILLEGAL, Scale, one_of, rules_of
 
 pettingzoo: Any = need("pettingzoo", extra="rl")
@@ -63,12 +64,12 @@ class _Duel:
         self.illegal = one_of("illegal", illegal, ILLEGAL)
         self.possible_agents = list(AGENTS)
         self.metadata = {
+            **METADATA,
             "name": f"duels_{self.game.slug.replace('-', '_')}_v0",
-            "render_modes": MODES,
-            "render_fps": 1,
             "is_parallelizable": False,
         }
-        moves, scale = (len(self.coding.moves),), Scale(self.game)
+        self._scale = scale = Scale(self.game)
+        moves = (len(self.coding.moves),)
         self.action_spaces = {agent: spaces.Discrete(moves[0]) for agent in AGENTS}
         self.observation_spaces = {
             agent: spaces.Dict(
@@ -90,6 +91,10 @@ class _Duel:
         """The names of an observation's numbers, in order."""
         return self.coding.features
 
+    def policy(self, function: ArrayFunction) -> EnvPolicy:
+        """`function` over this environment's observations, as `duels.measure` takes it."""
+        return EnvPolicy(function, self.game, self._scale, memory=False)
+
     # What PettingZoo asks of both kinds.
 
     def observation_space(self, agent: str) -> Any:
@@ -105,16 +110,9 @@ class _Duel:
         mask = node.turn.masks[seat] if seat in episode.deciders else self.coding.nothing
         return {"observation": node.observation(seat), "action_mask": mask.copy()}
 
-    def render(self) -> str | None:
-        """The game's own words, as a spectator reads them: no hand is shown."""
-        if self.render_mode is None:
-            need("gymnasium", extra="rl").logger.warn("render() needs a render_mode: human or ansi")
-            return None
-        text = self._screen.text(self.episode, viewer=None)
-        if self.render_mode == "ansi":
-            return text
-        print(text, end="")
-        return None
+    def render(self) -> str | Array | None:
+        """The game's own words or an image, as a spectator may see it: no hand is shown."""
+        return self._screen.render(self.render_mode, self.episode, viewer=None)
 
     def close(self) -> None:
         """There is nothing to release."""

@@ -1,6 +1,6 @@
-"""What a screen shows of an episode: the game's own words, as one viewer may read them.
+"""What `render` gives of an episode: the game's own words or an image, as one viewer may see them.
 
-Only what a viewer may see is asked for, so that a picture leaks no more than an observation.
+Only what a viewer may see is asked for, so that neither leaks more than an observation.
 
 >>> from duels.envs.coding import coding
 >>> from duels.envs.episode import Episode
@@ -16,35 +16,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from duels.core.game import AnyGame, Event, History, Result
 from duels.core.narrator import narrate
-from duels.core.show import Lines, part_line
-from duels.envs.episode import Episode
+from duels.core.show import Lines, listed, part_line
+from duels.envs.episode import Episode, EpisodeStory
+from duels.envs.extras import Array, need
+from duels.envs.image import frame
 
-MODES = ["human", "ansi"]
-
-
-class EpisodeStory:
-    """An episode as the core's narrator reads it."""
-
-    def __init__(self, episode: Episode) -> None:
-        self._happened = episode.happened or []
-        self._state = episode.state
-        self.game: AnyGame = episode.coding.game
-        self.events: list[Event] = [event for _, event in self._happened]
-        self.result: Result | None = episode.result
-
-    def state_before(self, number: int) -> Any:
-        return self._happened[number][0]
-
-    def state_after(self, number: int) -> Any:
-        return self._happened[number + 1][0] if number + 1 < len(self._happened) else self._state
-
-    def told(self, number: int, viewer: int | None) -> Event:
-        return self.game.redact(*self._happened[number], viewer)
-
-    def history(self, viewer: int | None, before: int | None = None) -> History:
-        return tuple(self.told(n, viewer) for n in range(len(self.events))[:before])
+MODES = ["human", "ansi", "rgb_array"]
+METADATA: dict[str, Any] = {"render_modes": MODES, "render_fps": 1}  # a choice a second
 
 
 class Screen:
@@ -52,6 +31,20 @@ class Screen:
 
     def __init__(self) -> None:
         self.told = 0
+
+    def render(self, mode: str | None, episode: Episode, viewer: int | None) -> str | Array | None:
+        """What an environment's `render` returns; in the mode "human" the text is printed."""
+        if mode is None:
+            logger = need("gymnasium", extra="rl").logger
+            logger.warn(f"render() needs a render_mode, given to make: one of {listed(MODES)}")
+            return None
+        if mode == "rgb_array":
+            return frame(episode, viewer)
+        text = self.text(episode, viewer)
+        if mode == "ansi":
+            return text
+        print(text, end="")
+        return None
 
     def text(self, episode: Episode, viewer: int | None) -> str:
         """What has happened since the last look, then where the game stands."""

@@ -61,7 +61,8 @@ class Versus:
         self._rows = np.arange(size)
         self.seats = self._rows % 2 if seat == "alternate" else np.full(size, seat)
         self.ending = np.zeros(size, np.int8)  # how games ended in the last step
-        self.skips = np.zeros((size, 2), np.int64)  # `skipped` and `skipped_return`
+        # `skipped`, `skipped_return` and `skipped_wins`.
+        self.skips = np.zeros((size, 3), np.int64)
         moves, features = len(self.batch.moves), len(self.batch.features)
         self._mask = np.zeros((size, 1, moves), np.bool_)
         self._observation = np.zeros((size, 1, features), np.int16)
@@ -102,6 +103,11 @@ class Versus:
     def skipped_return(self) -> Array:
         """The sum of what these games brought the agent: a forfeit of the opponent is a win."""
         return self.skips[:, 1]
+
+    @property
+    def skipped_wins(self) -> Array:
+        """How many of these games the agent won."""
+        return self.skips[:, 2]
 
     @property
     def observation(self) -> Array:
@@ -230,8 +236,8 @@ class Versus:
                 self.ending[ended] = self.batch.ending[ended]
                 final = self.batch.final_observation[self._rows, self.seats]
                 self._final[ended, 0] = final[ended]
-            self.skips[skipped, 0] += 1
-            self.skips[skipped, 1] += more.rewards[self._rows, self.seats][skipped].astype(int)
+            brought = more.rewards[self._rows, self.seats][skipped].astype(int)
+            self.skips[skipped] += np.stack([np.ones_like(brought), brought, brought == 1], axis=1)
         _require(False)
 
 

@@ -13,6 +13,7 @@ from duels.envs.extras import Array
 from duels.envs.finals import Finals
 from duels.envs.kernels import kernel_of, np
 from duels.envs.kernels.drive import BY_FORFEIT
+from duels.envs.policy import ArrayFunction, EnvPolicy
 from duels.envs.settings import ILLEGAL, SEATS, Scale, one_of, rules_of
 from duels.envs.vector import Policy, Versus
 
@@ -66,10 +67,14 @@ class DuelVectorEnv(_base()):  # type: ignore[misc]
         if gymnasium is None:
             raise MissingExtra("gymnasium is not installed: pip install 'duels[rl]'")
         if render_mode is not None:
-            raise OptionError(f"thousands of games are not rendered; got {quote(render_mode)}")
+            raise OptionError(
+                f"a compiled batch is not rendered; got render_mode={quote(render_mode)}. "
+                "vectorization_mode='sync' gives environments that are"
+            )
         rules = rules_of(game, SETTINGS, options)
         kernel_of(rules)  # or it says that there is none, before anything else is asked of the game
         self.scale = Scale(rules, normalize, memory)  # says what has no memory to add
+        self.memory = memory
         self.illegal = one_of("illegal", illegal, ILLEGAL)
         self.seat = one_of("seat", seat, SEATS)
         self.autoreset_mode = mode_of(autoreset_mode)
@@ -86,7 +91,7 @@ class DuelVectorEnv(_base()):  # type: ignore[misc]
         self.action_space = batch_space(self.single_action_space, num_envs)
         self._over = np.zeros(num_envs, np.bool_)  # shown as ended and not begun anew yet
         self._waiting = False  # whether any is, which takes a while to find out
-        self._told = np.zeros((num_envs, 2), np.int64)  # of the games that were skipped
+        self._told = np.zeros((num_envs, 3), np.int64)  # of the games that were skipped
 
     def move_name(self, action: int) -> str:
         """The move that an action stands for."""
@@ -99,6 +104,11 @@ class DuelVectorEnv(_base()):  # type: ignore[misc]
     def action_masks(self) -> Array:
         """Which actions are legal, one row for each game, as MaskablePPO asks for them."""
         return self._after_the_end(self.games.mask.copy())
+
+    def policy(self, function: ArrayFunction) -> EnvPolicy:
+        """`function` over this environment's observations, as `duels.measure` takes it."""
+        game = self.games.batch.game
+        return EnvPolicy(function, game, self.scale, self.memory, self.seat)
 
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
@@ -162,12 +172,25 @@ class DuelVectorEnv(_base()):  # type: ignore[misc]
     # Inside.
 
     def _draw_seats(self, rows: Array) -> None:
-        """Of games that were dealt anew, where they are drawn."""
-        if self.seat == "random" and rows.any():
-            chosen = np.flatnonzero(rows)
+        """Of games that were dealt anew, where they are drawn.
+
+        The seat is drawn for each game, also after one that was skipped, or more than half of all
+        games would be played from the seat in which they are skipped. The batch deals on in one
+        seat: of the games that it skipped one counts, and the rest is dealt again.
+        """
+        if self.seat != "random" or not rows.any():
+            return
+        found = np.zeros_like(self._told)
+        chosen = np.flatnonzero(rows)
+        while len(chosen):
             self.games.seats[chosen] = self.games.batch.luck(chosen) < 0.5
-            self.games.reset(None, rows)
-            self._told[rows] = 0
+            self.games.reset(None, np.isin(np.arange(self.num_envs), chosen))
+            chosen = chosen[self.games.skips[chosen, 0] > 0]
+            count, brought, wins = self.games.skips[chosen].T
+            any_of_them = self.games.batch.luck(chosen) * count
+            won, lost = any_of_them < wins, any_of_them >= count - (wins - brought)
+            found[chosen] += np.stack([np.ones_like(count), won * 1 - lost, won], axis=1)
+        self.games.skips[rows], self._told[rows] = found[rows], 0
 
     def _refuse(self, actions: Any) -> None:
         taken = self.games.batch.checked(actions, 1)[:, 0]
@@ -194,6 +217,7 @@ class DuelVectorEnv(_base()):  # type: ignore[misc]
             "seat": self.games.seats.copy(), "_seat": everywhere,
             "skipped": new[:, 0], "_skipped": everywhere,
             "skipped_return": new[:, 1].astype(np.float64), "_skipped_return": everywhere,
+            "skipped_wins": new[:, 2], "_skipped_wins": everywhere,
         }  # fmt: skip
 
 

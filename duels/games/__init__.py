@@ -11,8 +11,8 @@ from __future__ import annotations
 
 from importlib import import_module
 
-from duels.core.errors import UnknownName, quote
-from duels.core.game import AnyGame
+from duels.core.errors import OptionError, UnknownName, quote
+from duels.core.game import AnyGame, Game
 from duels.core.show import listed
 
 BUILT_IN = {
@@ -50,6 +50,19 @@ def find(name: str) -> type[AnyGame]:
 def load(name: str, /, **options: object) -> AnyGame:
     """A game with its options, as values or as text."""
     return find(name)(**options)
+
+
+def game_of(game: str | AnyGame) -> AnyGame:
+    """A game as it is, or by its name with the default options.
+
+    >>> game_of("fire")
+    FirewallBreach(strength=(10, 10), hit=3, bypass=1, first=0)
+    """
+    if isinstance(game, str):
+        return load(game)
+    if not isinstance(game, Game):
+        raise OptionError(f"a game is a name or what load(name) gives; got {quote(game)}")
+    return game
 
 
 def _matching(games: dict[str, str], wanted: str) -> list[str]:

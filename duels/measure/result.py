@@ -11,6 +11,7 @@ from duels.core.show import player_name
 from duels.core.wire import dump_observation
 from duels.measure.graph import POLICY
 from duels.measure.plain import Walk
+from duels.measure.policies import Asked, Inconsistent
 from duels.measure.walking import optimal_values
 from duels.solve.estimate import CONFIDENCE, error_of, estimated
 
@@ -24,8 +25,14 @@ LOWER_BOUND = "lower bound"  # likewise, and the responder was learned: a better
 SAMPLED = "sampled lower bound"  # of who does not say its mix (`duels.measure.sampled`)
 BOUNDS = (LOWER_BOUND, SAMPLED)  # values that are measured, with an interval
 SHOWN = 5  # of the worst positions
+FORMAT, VERSION = "duels exploitability", 1  # of the JSON
 NOTHING = 1e-9  # a regret below this is not worth showing
 ROUNDING = 1e-12  # an exploitability below this is none
+TOLERANCE = 1e-6  # by which the solution's and the response's figures may miss each other
+BARE = (
+    "The policy is a bare function and was asked with raw observations. One that learned in an "
+    "environment is measured as env.policy(function)."
+)
 
 
 class Position(NamedTuple):
@@ -53,9 +60,13 @@ class Seat:
 
     def __init__(
         self, game: AnyGame, seat: int, optimal: float, against_perfect: float | None,
-        against_best: float, walk: Walk | Rows | None = None,
+        against_best: float, walk: Walk | Rows | None = None, asked: Asked | None = None,
     ) -> None:  # fmt: skip
         self.game, self.seat, self.walk = game, seat, walk
+        self.observations = None if asked is None else asked.observations()
+        made = None if asked is None else asked.made
+        # Whether the policy's environment never had its agent in this seat.
+        self.unused = made is not None and made.seat not in (None, seat)
         # What perfect play scores in this seat; with hidden hands, what the policy itself does.
         self.optimal = optimal
         self.value_vs_perfect = against_perfect
@@ -66,6 +77,20 @@ class Seat:
         """What the policy gives away at most, against whomever: 0 for perfect play."""
         found = self.optimal - self.value_vs_best_response
         return 0.0 if error_of(found) is None and abs(found) < ROUNDING else found
+
+    def require_best(self) -> None:
+        """Refuse a best response that does worse than perfect play, or the policy itself, would.
+
+        Only a policy whose answers changed while it was measured makes such a figure.
+        """
+        others = [self.optimal, self.value_vs_perfect]
+        least = min(other for other in others if other is not None)
+        if self.value_vs_best_response > least + TOLERANCE:
+            raise Inconsistent(
+                f"as {player_name(self.seat)} it scores {self.value_vs_best_response:.6f} against "
+                f"its best response and {least:.6f} against perfect play or itself, so its answers "
+                "changed while it was measured"
+            )
 
     @cached_property
     def regrets(self) -> Any:
@@ -163,15 +188,18 @@ class Exploitability:
         return sorted(found, key=lambda p: (-_cost(p.regret, p.visits), -p.regret))[:count]
 
     def to_json(self, count: int = SHOWN) -> dict[str, Any]:
-        """Plain data, seats as "1" and "2"."""
+        """Plain data; a figure under the key "1" or "2" is that of the policy as that player."""
 
         def both(values: tuple[float | None, float | None]) -> dict[str, float | None]:
             return {str(seat + 1): None if v is None else float(v) for seat, v in enumerate(values)}
 
         data: dict[str, Any] = {
+            "format": FORMAT,
+            "version": VERSION,
             "game": self.game.slug,
             "options": self.game.settings(),
             "kind": self.kind,
+            "observations": {str(seat.seat + 1): seat.observations for seat in self.seats},
             "optimal": both((self.seats[0].optimal, self.seats[1].optimal)),
             "value_vs_perfect": both(self.value_vs_perfect),
             "value_vs_best_response": both(self.value_vs_best_response),
@@ -188,10 +216,30 @@ class Exploitability:
             data["at_most"] = self.at_most
         return data
 
+    def _asked(self) -> list[str]:
+        """What a reader must know of the observations that a policy over arrays was given."""
+        lines = []
+        told = {seat.seat: seat.observations for seat in self.seats if seat.observations}
+        if any(not found["declared"] for found in told.values()):
+            lines.append(BARE)
+        for seat, found in told.items():
+            if found["declared"]:
+                scaled = "normalized" if found["normalize"] else "raw"
+                memory = " with memory" if found["memory"] else ""
+                lines.append(
+                    f"As {player_name(seat)} the policy was asked with {scaled} observations"
+                    f"{memory}, as its environment gives them."
+                )
+        lines += [
+            f"The policy's environment never has its agent as {player_name(seat.seat)}."
+            for seat in self.seats if seat.unused
+        ]  # fmt: skip
+        return ["", *lines] if lines else []
+
     def _told(self, position: Position) -> dict[str, Any]:
         seen = self.game.observe(position.state, position.seat)
         return {
-            "seat": str(position.seat + 1),
+            "player": position.seat + 1,
             "position": dump_observation(self.game, seen)["fields"],
             "mix": dict(position.mix),
             "perfect": dict(position.perfect),
@@ -228,6 +276,7 @@ class Exploitability:
                 self.note
                 or "A lower bound: the responder was learned, and a better one may exist.",
             ]  # fmt: skip
+        lines += self._asked()
         worst = self.worst(count)
         if worst:
             lines += ["", "Where it goes wrong, by what that costs against its best response:"]

@@ -10,7 +10,7 @@ the exploitability, with the interval of the mean.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from math import sqrt
 from typing import Any
 
@@ -19,19 +19,19 @@ from duels.core.errors import Misbehaved
 from duels.core.game import AnyGame, Move
 from duels.core.match import TURN_LIMIT, Match
 from duels.core.player import Player, View
-from duels.measure import BestResponse
+from duels.games import game_of
 from duels.measure.hidden import Tree
 from duels.measure.policies import Asked
+from duels.measure.response import OpenResponse
 from duels.measure.result import SAMPLED, Exploitability, Seat
 from duels.measure.walking import walk
 from duels.players.hosting import Host, choice
 from duels.players.optimal import Perfect
-from duels.players.uniform import Uniform
 from duels.solve.estimate import Estimate
 from duels.solve.solution import Progress, Unsolved
 
 GAMES = 1000  # fresh ones behind each figure
-ASKS = (16, 4, 1)  # at a position; fewer where the positions would be too many
+ASKS = (1, 4, 16)  # at a position; fewer where the positions would be too many
 MOST = 20_000  # positions to ask about, in each seat
 
 
@@ -43,9 +43,10 @@ class Sample(Player):
     """A player's choices at each position it was asked about, as a mix."""
 
     def __init__(
-        self, player: Player, asks: int, known: dict[Any, list[Move]], tell: Progress
+        self, player: Player, asks: int, known: dict[Any, list[Move]], tell: Progress, seed: int = 1
     ) -> None:
         self.player, self.asks, self.known, self._tell = player, asks, known, tell
+        self.seed = seed
         self.positions: set[Any] = set()
 
     def mix(self, view: View) -> Mapping[Move, float]:
@@ -58,7 +59,8 @@ class Sample(Player):
             raise TooMany
         picks = self.known.setdefault(key, [])
         while len(picks) < self.asks:
-            self.player.stream = f"sample {len(picks)} {len(self.known)}"
+            # Like any other stream: a player must not know from it that it is being sampled.
+            self.player.stream = stream((self.seed << 32) + len(self.known), len(picks))
             move = choice(self.player, view)
             if move not in view.options:
                 raise Misbehaved(f"it chose {move!r}, which is not an option")
@@ -66,26 +68,16 @@ class Sample(Player):
         return {m: n / self.asks for m, n in Counter(picks[: self.asks]).items()}
 
 
-class Answers(Uniform):
-    """Answers by what it has seen, as a tree says; where the tree does not go, anything."""
-
-    def __init__(self, tree: Tree) -> None:
-        super().__init__(stream="")
-        self._answers = tree.answers
-
-    def candidates(self, view: View) -> Sequence[Move]:
-        found = self._answers.get(view.history)
-        return view.options if found is None else (found,)
-
-
 def sampled_exploitability(
-    game: AnyGame, player: Player, *, games: int = GAMES, turn_limit: int | None = None,
+    game: str | AnyGame, player: Player, *, games: int = GAMES, turn_limit: int | None = None,
     seed: int = 1, progress: Progress | None = None,
 ) -> Exploitability:  # fmt: skip
     """What a response that was fitted to samples gains in fresh games; never more than anybody can.
 
-    What is wrong with the player is raised as `Misbehaved`.
+    All chance of these games follows from `seed`: give a secret one for a player that is not
+    trusted. What is wrong with the player is raised as `Misbehaved`.
     """
+    game = game_of(game)
     tell = progress or (lambda part, what: None)
     limit = TURN_LIMIT if turn_limit is None else turn_limit
     open_game = not game.private
@@ -93,6 +85,7 @@ def sampled_exploitability(
     def play(pair: tuple[Player, Player], which: int, what: str) -> float:
         return _score(game, pair, games, (seed << 8) + which, limit, tell, what)
 
+    fitted = [_fitted(game, player, seat, turn_limit, seed << 8, tell) for seat in (0, 1)]
     if open_game:
         from duels.solve import solve
 
@@ -100,8 +93,7 @@ def sampled_exploitability(
     else:
         start = play((player, player), 0, "games against itself")
     seats, asked = [], []
-    for seat in (0, 1):
-        response, sample = _fitted(game, player, seat, turn_limit, tell)
+    for seat, (response, sample) in enumerate(fitted):
         asked.append((sample.asks, len(sample.positions)))
         against: list[float | None] = [None, None]
         others = [(response, "its best response"), (Perfect(""), "perfect play")]
@@ -121,19 +113,25 @@ def sampled_exploitability(
 
 
 def _fitted(
-    game: AnyGame, player: Player, seat: int, turn_limit: int | None, tell: Progress
+    game: AnyGame, player: Player, seat: int, turn_limit: int | None, seed: int, tell: Progress
 ) -> tuple[Player, Sample]:
     """A best response to what a player was seen to choose."""
     known: dict[Any, list[Move]] = {}
-    for asks in ASKS:
-        sample = Sample(player, asks, known, tell)
+    fitted: tuple[Player, Sample] | None = None
+    for asks in ASKS:  # the fewest first: a game that is too large is refused soon
+        sample = Sample(player, asks, known, tell, seed + 128 + seat)
         asked = Asked(game, sample)
         try:
             if game.private:
-                return Answers(Tree(game, seat, asked, turn_limit=turn_limit)), sample
-            return BestResponse(game, 1 - seat, walk(game, seat, asked)), sample
-        except TooMany:
-            continue
+                fitted = Tree(game, seat, asked, turn_limit=turn_limit).response(), sample
+            else:
+                fitted = OpenResponse(game, 1 - seat, walk(game, seat, asked)), sample
+        except (TooMany, Unsolved) as error:
+            if isinstance(error, Unsolved) and fitted is None:
+                raise
+            break
+    if fitted is not None:
+        return fitted
     raise Unsolved(
         f"more than {MOST:,} positions of {game.slug} can be reached, too many to ask about one by "
         "one; a smaller variant can be sampled, and a player that answers with mixes measured"

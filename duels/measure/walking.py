@@ -89,7 +89,7 @@ def by_rows(policy: Asked, progress: Progress | None) -> AskRows:
 
     def ask(rows: Array, seat: int, observations: Array, masks: Array) -> Array:
         if policy.array is not None:
-            return policy.rows(observations, masks)
+            return policy.rows(observations, masks, seat)
         out = np.zeros(masks.shape)
         if fill is not None:
             fill(rows, seat, out)

@@ -28,6 +28,10 @@ ATTEMPTS = 200  # of a search where the particles fail
 PATIENCE = 20  # steps, beyond one for each event, before an attempt starts again
 
 
+class NothingFits(RuntimeError):
+    """No course of events was found that fits what a player has seen."""
+
+
 class Course(NamedTuple):
     """Where a guess at what has happened leads, and the guess, last event first."""
 
@@ -126,7 +130,7 @@ def search(
             # Exponential races: the order of a draw without replacement, by the odds.
             order = sorted(ways, key=lambda event: randomness.expovariate(ways[event]))
             work += [(number + 1, course.after(game, event)) for event in reversed(order)]
-    raise RuntimeError(f"nothing that fits what was seen was found in {ATTEMPTS} attempts")
+    raise NothingFits(f"nothing that fits what was seen was found in {ATTEMPTS} attempts")
 
 
 def _one_of(ways: Mapping[Event, float], randomness: Random) -> Event:

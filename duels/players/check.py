@@ -24,9 +24,11 @@ from duels.core.game import AnyGame, Move
 from duels.core.match import Match
 from duels.core.options import Choice, First, Flag, Number, Option, Pair
 from duels.core.player import Player, View
-from duels.core.show import player_name
+from duels.core.show import listed, player_name
+from duels.core.views import inform
 from duels.players.external import External, request
-from duels.players.hosting import choice, guarded
+from duels.players.hosting import choice, guarded, listens
+from duels.players.isolated import Isolated
 from duels.players.process import Limits
 from duels.players.uniform import Uniform
 from duels.solve.solution import Progress
@@ -87,17 +89,23 @@ class Report:
 
     def __init__(self) -> None:
         self.start: str | None = None
+        self.plays_none: str | None = None  # of the games it was asked for; what it plays instead
         self.games: list[Checked] = []
         self.repeatable: bool | None = None  # the same question got the same answer; None: unasked
 
     @property
     def fine(self) -> bool:
-        return self.start is None and all(game.failure is None for game in self.games)
+        return (
+            self.start is None
+            and self.plays_none is None
+            and all(game.failure is None for game in self.games)
+        )
 
     def to_json(self) -> dict[str, Any]:
         return {
             "fine": self.fine,
             "start": self.start,
+            "plays_none": self.plays_none,
             "games": [game.to_json() for game in self.games],
             "repeatable": self.repeatable,
         }
@@ -157,7 +165,12 @@ def check(
             asked += _play(player, match, seat, checked)
             if checked.failure is not None:
                 break
-    _ask_again(player, asked, report)
+    if games and not any(game.played for game in report.games):
+        own = listed(getattr(player, "games", None) or ["no game at all"])
+        slugs = listed(game.slug for game in report.games)
+        report.plays_none = f"it plays {own}, and none of {slugs}"
+    if not listens(player):  # what a listener answers depends on what it was told
+        _ask_again(player, asked, report)
     return report
 
 
@@ -173,7 +186,8 @@ def _play(
     player: Player, match: Match, seat: int, checked: Checked
 ) -> list[tuple[Checked, Match, View, Any]]:
     """One match; some of the choices in it, with the answers."""
-    player.stream, other = stream(match.seed or 0, seat), Uniform(stream(match.seed or 0, 1 - seat))
+    other, heard = Uniform(stream(match.seed or 0, 1 - seat)), 0
+    _begin(player, match, seat)
     found: list[tuple[Checked, Match, View, Any]] = []
     checked.matches += 1
     while match.result is None:
@@ -181,9 +195,13 @@ def _play(
             if one != seat:
                 match.submit(one, other.choose(match.view(one)))
                 continue
-            match.start_clock(seat)
-            view, began = match.view(seat), time.monotonic()
+            view = match.view(seat)
             try:
+                guarded(player, player.prepare)
+                if listens(player):
+                    heard = _told(player, match, seat, heard)
+                match.start_clock(seat)
+                view, began = match.view(seat), time.monotonic()
                 move = _choice(player, view)
             except Misbehaved as error:
                 checked.failure = Failure(match, view, str(error))
@@ -196,10 +214,25 @@ def _play(
                 found.append((checked, match, view, move if mix is None else mix))
             match.submit(seat, move)
     try:
-        guarded(player, lambda: player.on_end(match.result))  # type: ignore[arg-type]
+        if listens(player):
+            _told(player, match, seat, heard)
+        else:
+            guarded(player, lambda: player.on_end(match.result))  # type: ignore[arg-type]
     except Misbehaved as error:
         checked.failure = Failure(match, match.view(seat), str(error), "told of the end")
     return found
+
+
+def _begin(player: Player, match: Match, seat: int) -> None:
+    """A player's randomness for a match; a class in a process of its own is made anew for it."""
+    player.stream = stream(match.seed or 0, seat)
+    if isinstance(player, Isolated):
+        player.renew(player.stream, match.game)
+
+
+def _told(player: Player, match: Match, seat: int, since: int) -> int:
+    """Tell a player that listens what has happened, the end included."""
+    return guarded(player, lambda: inform(player, match, seat, since))
 
 
 def _ask_again(
@@ -213,7 +246,7 @@ def _ask_again(
     for checked, match, view, before in some:
         if checked.failure is not None:
             continue
-        player.stream = stream(match.seed or 0, view.player or 0)
+        _begin(player, match, view.player or 0)
         view = view._replace(clock=None, clocks=(None, None))
         during = "asked again without a history"
         try:

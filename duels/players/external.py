@@ -27,7 +27,7 @@ from duels.core.player import Player, View
 from duels.core.show import listed
 from duels.core.wire import VERSION, dump, dump_game, dump_observation
 from duels.players.foreign import command_of
-from duels.players.process import Limits, Process
+from duels.players.process import Late, Limits, Process
 
 __all__ = ["External", "Limits", "Process"]
 
@@ -47,6 +47,7 @@ class External(Player):
         self.command, self.stream = command, stream
         self.limits = Limits.usual() if limits is None else limits
         self.last_mix: dict[Move, float] | None = None  # from which the last move was drawn
+        self.stalled: str | None = None  # why it did not start, or did not answer: see `prepare`
         self._words = command_of(command)
         self._process: Process | None = None
         self._ready: dict[str, Any] = {}
@@ -55,7 +56,18 @@ class External(Player):
     # What a host asks of any player.
 
     def prepare(self) -> None:
-        """Start the program and wait until it is ready."""
+        """Start the program and wait until it is ready.
+
+        Where that fails, or a question without a clock is not answered in time, `stalled` says why.
+        A host that asks for many matches clears it, and can stop asking: each time costs seconds.
+        """
+        try:
+            self._get_ready()
+        except Misbehaved as error:
+            self.stalled = str(error)
+            raise
+
+    def _get_ready(self) -> None:
         if self._process is not None and self._process.owner != os.getpid():
             self._process.forget()
             self._process = None
@@ -63,7 +75,7 @@ class External(Player):
             return
         self._process = Process(self._words, self.limits)
         hello = {"type": "hello", "protocol": PROTOCOL, "seconds": self.limits.start}
-        ready = self._ask(_text(hello).encode(), self.limits.start, "ready")
+        ready = self._ask(compact(hello).encode(), self.limits.start, "ready")
         games = ready.get("games")
         if games is not None and not (
             isinstance(games, list) and all(isinstance(slug, str) for slug in games)
@@ -93,12 +105,7 @@ class External(Player):
 
     def on_end(self, result: Result) -> None:
         """Tell it how the match ended."""
-        if self._process is not None and self._process.owner == os.getpid():
-            try:
-                self._process.tell(_text({"type": "over", "result": dump(result)}).encode())
-            except Misbehaved:
-                self._process = None
-                raise
+        self._tell({"type": "over", "result": dump(result)})
 
     def cancel(self) -> None:
         if (process := self._process) is not None:
@@ -138,7 +145,12 @@ class External(Player):
             raise Misbehaved(f"it plays {listed(self.games)}, not {view.game.slug}")
         seconds = self.limits.seconds if view.clock is None else view.clock
         line = request(view, seconds, self._seed(view), self._history(view.history))
-        answer = self._ask(line.encode(), seconds, "move")
+        try:
+            answer = self._ask(line.encode(), seconds, "move")
+        except Late as error:
+            if view.clock is None:
+                self.stalled = str(error)
+            raise
         try:
             return read_answer(answer, view.options)
         except ValueError as error:
@@ -152,10 +164,19 @@ class External(Player):
         before, text = self._written
         if len(before) > len(history) or history[: len(before)] != before:
             before, text = (), ""
-        more = ",".join(_text(dump(event)) for event in history[len(before) :])
+        more = ",".join(compact(dump(event)) for event in history[len(before) :])
         text = f"{text},{more}" if text and more else text or more
         self._written = history, text
         return text
+
+    def _tell(self, told: dict[str, Any]) -> None:
+        """Something that is not answered."""
+        if self._process is not None and self._process.owner == os.getpid():
+            try:
+                self._process.tell(compact(told).encode())
+            except Misbehaved:
+                self._process = None
+                raise
 
     def _ask(self, line: bytes, seconds: float, wanted: str) -> dict[str, Any]:
         """An answer of the wanted type."""
@@ -172,9 +193,15 @@ class External(Player):
             answer = _read(text.decode())
         except (ValueError, RecursionError):  # not UTF-8, not JSON, too many digits, too deep
             raise self._failed(f"it answered {_shown(text)}, which is no JSON") from None
+        if isinstance(answer, dict) and (excuse := self._excuse(answer)) is not None:
+            raise Misbehaved(excuse)
         if not isinstance(answer, dict) or answer.get("type") != wanted:
             raise self._failed(f"expected an answer of type {wanted!r}; got {_shown(text)}")
         return answer
+
+    def _excuse(self, answer: dict[str, Any]) -> str | None:
+        """Why there is no answer, where a program may say so and goes on running."""
+        return None
 
     def _failed(self, why: str) -> Misbehaved:
         process, self._process = self._process, None
@@ -217,28 +244,30 @@ def _shown(text: bytes) -> str:
 # come again and again are kept; the tests hold it to `duels.core.wire.dump_view`.
 
 
-def request(view: View, seconds: float, seed: str, history: str | None = None) -> str:
+def request(
+    view: View, seconds: float, seed: str, history: str | None = None, kind: str = "choose"
+) -> str:
     """The line that asks for a choice: the view without what can be worked out from the rest.
 
     `history` is the text of it between the brackets, where that is known.
     """
     if history is None:
-        history = ",".join(_text(dump(event)) for event in view.history)
+        history = ",".join(compact(dump(event)) for event in view.history)
     one, two = view.clocks
     sealed = ",".join(map(_seat, view.sealed)) if view.sealed else ""
-    result = "null" if view.result is None else _text(dump(view.result))
+    result = "null" if view.result is None else compact(dump(view.result))
     return (
-        f'{{"type":"choose","seconds":{seconds!r},"seed":{_quoted(seed)},"view":{{"type":"view",'
+        f'{{"type":"{kind}","seconds":{seconds!r},"seed":{_quoted(seed)},"view":{{"type":"view",'
         f'"version":{VERSION},"game":{_game_text(view.game)},"player":{_seat(view.player)},'
         f'"moment":{view.moment},'
-        f'"observation":{_text(dump_observation(view.game, view.observation))},'
+        f'"observation":{compact(dump_observation(view.game, view.observation))},'
         f'"history":[{history}],"options":{_options_text(view.options)},"choice":null,"table":[],'
         f'"clock":{_number(view.clock)},"clocks":[{_number(one)},{_number(two)}],'
         f'"sealed":[{sealed}],"offer":{_seat(view.offer)},"result":{result}}}}}'
     )
 
 
-_text = json.JSONEncoder(separators=(",", ":"), ensure_ascii=False).encode
+compact = json.JSONEncoder(separators=(",", ":"), ensure_ascii=False).encode
 _quoted = json.encoder.encode_basestring
 _read = json.JSONDecoder().decode
 _games: dict[int, tuple[AnyGame, str]] = {}  # by identity: equal games are as many as matches
@@ -249,13 +278,13 @@ def _game_text(game: AnyGame) -> str:
     if found is None or found[0] is not game:
         if len(_games) >= 64:
             _games.clear()
-        found = _games[id(game)] = game, _text(dump_game(game))
+        found = _games[id(game)] = game, compact(dump_game(game))
     return found[1]
 
 
 @lru_cache(4096)
 def _options_text(options: tuple[Move, ...]) -> str:
-    return _text(options)
+    return compact(options)
 
 
 def _seat(player: int | None) -> str:

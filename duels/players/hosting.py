@@ -22,6 +22,7 @@ from typing import TypeVar
 from duels.core.errors import IllegalMove, MalformedMove, Misbehaved, one_line
 from duels.core.match import Match
 from duels.core.player import Player, View, answer
+from duels.core.show import player_name
 from duels.core.views import inform
 from duels.players import BUILT_IN
 
@@ -72,7 +73,7 @@ class Host:
             except (Misbehaved, IllegalMove) as error:
                 failed[seat] = str(error)
         if failed and match.result is None:
-            match.forfeit(tuple(failed), "; ".join(dict.fromkeys(failed.values())))
+            match.forfeit(tuple(failed), reason(failed))
         if match.result is not None:
             self.end()
 
@@ -95,15 +96,47 @@ class Host:
         self._ended = True
         for seat, player in self.players.items():
             with suppress(Misbehaved):
-                if seat in self._told:
+                if self._listens(seat):
                     self._inform(seat)
                 else:
                     guarded(player, partial(player.on_end, result))
 
     def _inform(self, seat: int) -> None:
-        if (since := self._told.get(seat)) is not None:
-            player = self.players[seat]
+        if self._listens(seat):
+            player, since = self.players[seat], self._told[seat]
             self._told[seat] = guarded(player, lambda: inform(player, self.match, seat, since))
+
+    def _listens(self, seat: int) -> bool:
+        return seat in self._told and listens(self.players[seat])
+
+
+def listens(player: Player) -> bool:
+    """Whether a player wants to be told what happens; one in another process says so when ready."""
+    return type(player).on_event is not Player.on_event and getattr(player, "listening", True)
+
+
+def reason(failed: Mapping[int, str]) -> str:
+    """Why players forfeit; where the two of a sealed choice differ, which of them did what.
+
+    >>> reason({0: "it crashed", 1: "it hung"})
+    'Player 1: it crashed; Player 2: it hung'
+    """
+    if len(set(failed.values())) == 1:
+        return next(iter(failed.values()))
+    return "; ".join(f"{player_name(seat)}: {why}" for seat, why in failed.items())
+
+
+def reasons(players: tuple[int, ...], why: str) -> dict[int, str]:
+    """What `reason` put together, by player.
+
+    >>> reasons((0, 1), "Player 1: it crashed; Player 2: it hung")
+    {0: 'it crashed', 1: 'it hung'}
+    """
+    first, second = f"{player_name(0)}: ", f"; {player_name(1)}: "
+    if len(players) == 2 and why.startswith(first) and second in why:
+        one, _, two = why.removeprefix(first).partition(second)
+        return {0: one, 1: two}
+    return dict.fromkeys(players, why)
 
 
 def choice(player: Player, view: View) -> str:

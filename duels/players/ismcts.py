@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 
 from duels.core.game import AnyGame, Chance, Move, Over
 from duels.core.player import View
-from duels.players.belief import believe
+from duels.players.belief import NothingFits, believe
 from duels.players.opponent import Opponent
 
 if TYPE_CHECKING:
@@ -64,6 +64,9 @@ class Node:
 class Ismcts(Opponent):
     """Chooses the most visited move. How likely each is to be chosen it does not know.
 
+    Where no state is found that fits what it has seen it chooses at random: the hidden part of a
+    game of another package may be too large to search, or told in a way that cannot be followed.
+
     Without a clock every choice takes `iterations`; with one it takes half the time left at most.
     """
 
@@ -96,7 +99,12 @@ class Ismcts(Opponent):
             if self._cancelled or self._late(view, number, began):
                 break
             if number < wanted:
-                states.append(next(guesses).state)
+                try:
+                    states.append(next(guesses).state)
+                except NothingFits:
+                    if not states:
+                        return randomness.choice(view.options)
+                    wanted = len(states)
             self._iterate(view.game, states[number % wanted], tree, randomness)
         root = tree.get((view.player, view.observation))
         if root is None:

@@ -43,11 +43,15 @@ class Limits(NamedTuple):
 
     @classmethod
     def usual(cls) -> Limits:
-        """The usual ones, as DUELS_BOT_SECONDS and DUELS_BOT_MEMORY change them."""
-        seconds, memory = (_number(f"DUELS_BOT_{name}") for name in ("SECONDS", "MEMORY"))
+        """The usual ones, or what DUELS_BOT_SECONDS, _START and _MEMORY in the environment say."""
+        seconds, start, memory = (
+            _number(f"DUELS_BOT_{name}") for name in ("SECONDS", "START", "MEMORY")
+        )
+        usual = cls()
         return cls(
-            seconds=cls().seconds if seconds is None else seconds,
-            memory=cls().memory if memory is None else int(memory),
+            seconds=usual.seconds if seconds is None else seconds,
+            start=usual.start if start is None else start,
+            memory=usual.memory if memory is None else int(memory),
         )
 
 
@@ -62,6 +66,10 @@ def _number(name: str) -> float | None:
     if not 0 < value <= 1e6:
         raise OptionError(f"{name}: expected a number above 0; got {quote(text)}")
     return value
+
+
+class Late(Misbehaved):
+    """A program did not answer in time."""
 
 
 class Process:
@@ -119,13 +127,13 @@ class Process:
             if not rest:
                 return
             if not self._writable.poll(_left(until)):
-                raise self.failed(_late(seconds))
+                raise self.failed(f"it did not answer within {seconds:g} s", Late)
 
     def _line(self, until: float, seconds: float) -> bytes:
         found = b""
         while True:
             if not self._readable.poll(_left(until)):
-                raise self.failed(_late(seconds))
+                raise self.failed(f"it did not answer within {seconds:g} s", Late)
             if not (read := self._read()):
                 raise self._broken()
             found = found + read if found else read
@@ -152,12 +160,12 @@ class Process:
             otherwise = ""
         return self.failed(otherwise)
 
-    def failed(self, why: str) -> Misbehaved:
+    def failed(self, why: str, kind: type[Misbehaved] = Misbehaved) -> Misbehaved:
         """End it for a reason, or for the one that the warden has, and say so."""
         report = self.kill()
         last = _last(str(report.get("errors", "")))
         found = why or str(report.get("why", "its program was killed"))
-        return Misbehaved(f"{found} ({last})" if last else found)
+        return kind(f"{found} ({last})" if last else found)
 
     def kill(self) -> dict[str, object]:
         """End it and all that it started, at once; what the warden has to say."""
@@ -224,12 +232,12 @@ def _left(until: float) -> float:
     return max(0.0, 1000 * (until - time.monotonic()))
 
 
-def _late(seconds: float) -> str:
-    return f"it did not answer within {seconds:g} s"
-
-
 def _last(errors: str) -> str:
     """The last line that says something, in a form that a record can hold."""
     lines = [line.strip() for line in errors.splitlines() if line.strip()]
-    text = lines[-1][:SHOWN] if lines else ""
-    return "".join(c if c.isprintable() else " " for c in text).strip()
+    return recordable(lines[-1]) if lines else ""
+
+
+def recordable(text: str) -> str:
+    """A program's own words, cut and cleaned so that a record can hold them."""
+    return "".join(c if c.isprintable() else " " for c in text[:SHOWN]).strip()

@@ -6,6 +6,7 @@ from importlib import import_module
 from typing import Any
 
 from duels.core.game import AnyGame
+from duels.games import game_of
 from duels.solve.solution import Progress, Solution
 
 METHODS = {
@@ -24,8 +25,9 @@ def method(game: AnyGame) -> type[Solution]:
     return found
 
 
-def solve(game: AnyGame, progress: Progress | None = None) -> Solution:
+def solve(game: str | AnyGame, progress: Progress | None = None) -> Solution:
     """The solution of a game with its options, made once; `progress` is told of long work."""
+    game = game_of(game)
     if game not in _solved:
         _solved[game] = method(game)(game, progress)
     return _solved[game]

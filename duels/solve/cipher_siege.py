@@ -36,15 +36,7 @@ from duels.solve.siege.knowledge import (
 )
 from duels.solve.siege.places import Codes, Info
 from duels.solve.siege.playouts import Player, Spot
-from duels.solve.siege.strategy import (
-    CERTIFIED,
-    EXPLOITABLE,
-    KIND,
-    SCALE,
-    UNKNOWN,
-    Stored,
-    Strategy,
-)
+from duels.solve.siege.strategy import KIND, SCALE, UNKNOWN, Stored, Strategy, bounds_of
 from duels.solve.solution import Assessment, Progress, Solution, Unsolved, Value, score
 
 PLAYOUTS = 4000  # behind a stored value, at most
@@ -86,10 +78,7 @@ class CipherSiegeSolution(Solution):
                 f"('{training_command(self.game)}' trains one)"
             )
         self.facts = table.facts
-        measured = self.facts.get(EXPLOITABLE)
-        self.bound = None if measured is None else float(measured)
-        certified = self.facts.get(CERTIFIED)
-        self.at_most = None if certified is None else float(certified)
+        self.own_bound, self.bound, self.at_most = bounds_of(table.facts)
         self._strategy = Strategy(table.payload)
         self._codes = Codes(self.game)
         self._wins = [
@@ -255,18 +244,13 @@ class CipherSiegeSolution(Solution):
             return Advice({"pass": 1.0})
         if hand.damage >= seen.ci[other]:
             return self._winning(view, seen.ci[other])
-        memory = Memory(view.history, own, self.game.values)
-        known = [self._code(counts) for counts in memory.known]
-        info = Info(
-            codes.code(seen.hand), seen.sizes[other], codes.code(seen.discard),
-            seen.ci[own], seen.ci[other], known[other], known[own], memory.choices,
-        )  # fmt: skip
+        info = codes.info(view)
         stored, kind = self.stored(info)
         if stored is None:
             return Advice({hand.names[hand.best]: 1.0}, rough=True)
         total = sum(weight for _, weight in stored.mix)
         mix = {hand.names[move]: weight / total for move, weight in stored.mix}
-        worth = self._wins[kind if memory.choices else OPENING]
+        worth = self._wins[kind if info.choices else OPENING]
         wins = {hand.names[m]: worth[v] for m, v in enumerate(stored.values) if v != UNKNOWN}
         return Advice(mix, wins, average(mix, wins) if set(mix) <= set(wins) else None)
 

@@ -78,7 +78,10 @@ class Generic(Solution):
 def walk(
     game: AnyGame, largest: int = LARGEST, progress: Progress | None = None
 ) -> tuple[dict[Any, int], list[Node]]:
-    """Every reachable state, numbered in order of discovery, and its node."""
+    """Every reachable state, numbered in order of discovery, and its node.
+
+    States that a match reaches only when a player's time runs out are among them.
+    """
     start = game.start()
     states: dict[Any, int] = {start: 0}
     queue, nodes = [start], []
@@ -107,6 +110,8 @@ def _node(game: AnyGame, state: Any, number: Any) -> Node:
         return Node("chance", 0, children, odds=tuple(turn.odds.values()))
     if len(turn.options) == 1:
         ((player, moves),) = turn.options.items()
+        if game.timeout_move is not None:
+            number(game.play(state, game.timeout_move))  # no option, so none of the children
         return Node("choice", player, tuple(number(game.play(state, move)) for move in moves))
     pairs = [(one, two) for one in turn.options[0] for two in turn.options[1]]
     children = tuple(number(game.play(state, *pair)) for pair in pairs)

@@ -65,14 +65,16 @@ class NumberWarsSolution(Solution):
         return turns
 
     def _worn_out(self, state: State) -> Fraction:
-        """Without refresh and with too few numbers left to win: LP decide, or nothing does.
+        """Without refresh, where neither player has enough numbers left to win by LP alone.
 
-        Whoever would have fewer LP at the end can repeat a number for ever, as long as one is
-        left that keeps the record from filling up.
+        If both use all their numbers, LP decide. The player who would lose then avoids that end by
+        repeating a number for ever, which is worth a half, and needs one number on the record to
+        repeat and another that stays unused. Only with a single number can a player who has
+        numbers left never have both.
         """
         free = [[n for n in range(1, self._numbers + 1) if n not in u] for u in state.used]
         one, two = state.lp[0] - sum(free[1]), state.lp[1] - sum(free[0])
         if one == two:
             return HALF
         loser = 0 if one < two else 1
-        return HALF if free[loser] else Fraction(loser)
+        return HALF if free[loser] and self._numbers > 1 else Fraction(loser)

@@ -6,7 +6,7 @@ rules alone: what is tested in one data set is trained on in no other, whatever 
 
 >>> from duels.games import load
 >>> found = positions(load("firewall-breach"), 3, seed=1)
->>> [(p.observation, p.value, p.mix) for p in found][0]
+>>> [(p.observation, p.player_value, p.mix) for p in found][0]
 ((10, 10, 1), 0.5699588477366255, (1.0, 0.0))
 """
 
@@ -18,7 +18,9 @@ from random import Random
 from typing import Any, NamedTuple
 
 from duels.core.errors import DuelsError, OptionError
-from duels.core.game import AnyGame, Chance, Over
+from duels.core.game import AnyGame, Chance, Game, Over
+from duels.core.show import listed
+from duels.games import game_of
 from duels.solve.catalogue import solve
 from duels.solve.solution import Assessment, Progress, Unsolved
 
@@ -29,7 +31,7 @@ IN_VAIN = 2_000  # games in a row that bring no new position: there are no more
 
 
 class Position(NamedTuple):
-    """One choice of one player. Values are the chooser's own expected score, from 0 to 1."""
+    """One choice of one player. `player_` marks the expected score of that player, from 0 to 1."""
 
     split: str
     player: int
@@ -37,8 +39,13 @@ class Position(NamedTuple):
     observation: tuple[int, ...]  # as `Game.encode` gives it
     mask: tuple[bool, ...]  # by `Game.moves`
     mix: tuple[float, ...]  # how perfect play chooses
-    value: float  # of perfect play
-    worth: tuple[float, ...]  # of each move, against perfect play after it; 0 where not legal
+    player_value: float  # with perfect play
+    player_worth: tuple[float, ...]  # with each move and perfect play after it; 0 where not legal
+
+    @property
+    def value(self) -> float:
+        """Player 1's expected score with perfect play."""
+        return self.player_value if self.player == 0 else 1 - self.player_value
 
 
 class NoPositions(DuelsError, ValueError):
@@ -58,15 +65,21 @@ def split_of(game: AnyGame, observation: tuple[int, ...]) -> str:
 
 
 def positions(
-    game: AnyGame, n: int, *, seed: int = 1, split: str | None = None,
+    game: str | AnyGame, n: int, *, seed: int = 1, split: str | None = None,
     progress: Progress | None = None,
 ) -> Iterator[Position]:  # fmt: skip
     """Up to `n` different positions, fewer if the game has no more; of one split or of both."""
+    game = game_of(game)
     if split not in (None, *SPLITS):
         raise OptionError(f"split takes {' or '.join(SPLITS)}; got {split!r}")
     if game.private:
         raise NoPositions(
             f"{game.slug} has hidden hands: what a position is worth is not known exactly"
+        )
+    names = ("moves", "features", "encode")
+    if missing := [name for name in names if getattr(type(game), name) is getattr(Game, name)]:
+        raise NoPositions(
+            f"{game.slug} has no numbers for its positions: it lacks {listed(missing)}"
         )
     return _drawn(game, n, Random(f"positions {seed}"), split, progress)
 

@@ -74,8 +74,10 @@ class Solution:
 
     approximate: bool = False
     # Where values are approximate: a best responder gained this much, both seats together, so the
-    # strategy can be exploited by at least that. None: nobody measured it.
+    # strategy can be exploited by at least that. None: it was not measured. `own_bound` is what the
+    # responder of this package gained; a separate implementation may have gained more.
     bound: float | None = None
+    own_bound: float | None = None
     at_most: float | None = None  # no player gains more, both seats together; certified
     missing: str = ""  # why a value may not be known
 
@@ -112,7 +114,20 @@ class Solution:
             most = "a certified upper bound is not known"
         else:
             most = f"by at most {self.at_most:.4f}, certified"
-        return f"Approximate: the strategy is exploitable by at least {self.bound:.4f}; {most}."
+        least = f"at least {self.bound:.4f}{self.bound_source}"
+        return f"Approximate: the strategy is exploitable by {least}; {most}."
+
+    def bounds(self) -> dict[str, float | None]:
+        """How far an approximate strategy can be exploited, as plain data."""
+        return {"bound": self.bound, "own_bound": self.own_bound, "at_most": self.at_most}
+
+    @property
+    def bound_source(self) -> str:
+        """What measured `bound`, in brackets; nothing if it was the responder of this package."""
+        if self.bound == self.own_bound:
+            return ""
+        own = "" if self.own_bound is None else f"; the responder here gains {self.own_bound:.4f}"
+        return f" (measured by a separate implementation{own})"
 
     def known(self, state: Any) -> Value:
         """The value of a state in which somebody chooses."""

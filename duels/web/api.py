@@ -14,8 +14,7 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from duels.core.chance import commitment
-from duels.core.errors import DuelsError, OptionError, UnknownName
+from duels.core.errors import DuelsError, MalformedMove, OptionError, UnknownName
 from duels.core.fair import KEY, draws
 from duels.core.match import Match
 from duels.core.record import dumps, redacted
@@ -29,13 +28,15 @@ from duels.web import frames
 from duels.web.answers import NO_STORE, Refusal, answer, encoded, refusal
 from duels.web.commands import REACTIONS
 from duels.web.computers import levels
-from duels.web.hall import Hall, log
+from duels.web.hall import Hall
 from duels.web.keys import checked_name, digest, is_key, is_room_id, public_id, usual_name
 from duels.web.limits import Rates
 from duels.web.lobby import Lobby, Taken, Wish, place
-from duels.web.room import NoRoom, Room, published
+from duels.web.room import NoRoom, Room
 from duels.web.sockets import address_of
-from duels.web.store import OVER, Conflict, Row, Unavailable
+from duels.web.starting import published
+from duels.web.store import OVER, Conflict, Row, StoreError, Unavailable, log
+from duels.web.text import check
 
 PAGE = 50  # matches of a history at a time
 BEST = 100  # ratings of a list
@@ -79,7 +80,6 @@ class Api:
             route("/api/me", self.rename, "PUT"),
             route("/api/me/history", self.history),
             route("/api/ratings/{slug}", self.ratings),
-            Route("/healthz", self.health),
             Route("/metrics", self.metrics),
         ]
 
@@ -104,6 +104,9 @@ class Api:
                 return refusal(409, str(error))
             except (Unavailable, Conflict):
                 return refusal(503, "this cannot be stored or read now; try again")
+            except StoreError as error:
+                log.error("%s %s: %s", request.method, request.url.path, error)
+                return refusal(500, "this match is damaged, or cannot be stored")
             except Unsolved as error:
                 return refusal(422, str(error))
             except DuelsError as error:
@@ -145,12 +148,24 @@ class Api:
             if len(body) > most:
                 raise Refusal(413, f"a request has at most {most} bytes")
         try:
-            return msgspec.json.decode(body or b"{}", type=kind)
-        except (msgspec.MsgspecError, UnicodeError, RecursionError) as error:
+            found = msgspec.json.decode(body or b"{}", type=kind)
+            check(msgspec.to_builtins(found))
+            return found
+        except (msgspec.MsgspecError, UnicodeError, RecursionError, MalformedMove) as error:
             raise Refusal(400, str(error)[:200]) from None
 
     def _info(self, row: Row, digest: str | None) -> dict[str, Any]:
         return frames.match_info(row, place(row, digest))
+
+    def _infos(self, rows: list[Row], digest: str | None) -> list[dict[str, Any]]:
+        """Matches of a list; one that is damaged is left out."""
+        listed = []
+        for row in rows:
+            try:
+                listed.append(self._info(row, digest))
+            except Exception as error:
+                self.store.damage.report(row.id, error)
+        return listed
 
     # Games.
 
@@ -175,12 +190,8 @@ class Api:
         mine = [] if digest is None else await self.store.mine(digest)
         mine.sort(key=lambda row: -row.updated)
         offered = await self.store.challenges(CHALLENGES)
-        return answer(
-            {
-                "mine": [self._info(row, digest) for row in mine],
-                "open": [self._info(row, digest) for row in offered if place(row, digest) is None],
-            }
-        )
+        others = [row for row in offered if place(row, digest) is None]
+        return answer({"mine": self._infos(mine, digest), "open": self._infos(others, digest)})
 
     async def create(self, request: Request) -> Response:
         digest = self._known(request)
@@ -238,13 +249,11 @@ class Api:
     async def fair(self, request: Request) -> Response:
         async with self.hall.using(self._id(request)) as room:
             self._over(room)
-            match, fair = room.playing(), room.playing().about[KEY]
-            return answer(
-                {
-                    "commitment": commitment(int(fair["secret"])), "secret": fair["secret"],
-                    "nonces": fair["nonces"], "seed": str(match.seed), "draws": draws(match),
-                }
-            )  # fmt: skip
+            match = room.playing()
+            seed = None if match.seed is None else str(match.seed)
+            if not isinstance(fair := match.about.get(KEY), dict):
+                raise Taken("the record does not tell a secret and nonces to check its seed by")
+            return answer({**fair, "seed": seed, "draws": draws(match)})
 
     def _begun(self, room: Room) -> None:
         if room.match is None:
@@ -281,7 +290,7 @@ class Api:
         if not 0 <= moment <= 1e12:
             raise OptionError("before: expected seconds since 1970")
         rows = await self.store.history(digest, moment, PAGE + 1)
-        listed = [self._info(row, digest) for row in rows[:PAGE]]
+        listed = self._infos(rows[:PAGE], digest)
         return answer({"matches": listed, "more": len(rows) > PAGE})
 
     async def ratings(self, request: Request) -> Response:
@@ -292,13 +301,6 @@ class Api:
         return answer({"ratings": rated})
 
     # For whoever runs the server.
-
-    async def health(self, request: Request) -> Response:
-        try:
-            await self.store.due(0.0, 1)
-        except Unavailable:
-            return refusal(503, "the store does not answer")
-        return answer({"ok": not self.hall.stopping}, 503 if self.hall.stopping else 200)
 
     async def metrics(self, request: Request) -> Response:
         written, commits = (getattr(self.store, name, 0) for name in ("written", "commits"))

@@ -17,6 +17,7 @@ from duels.games import load
 from duels.web.answers import answer, refusal
 from duels.web.api import Api
 from duels.web.hall import Hall
+from duels.web.health import Health
 from duels.web.openapi import document
 from duels.web.pages import Pages, Safe
 from duels.web.settings import Settings, data_folder
@@ -24,15 +25,15 @@ from duels.web.sockets import Sockets
 from duels.web.store import Store
 
 
-def store_of(database: str) -> Store:
-    """The store that an address names: PostgreSQL, or a file."""
+def store_of(database: str, reading: bool = False) -> Store:
+    """The store that an address names: PostgreSQL, or a file, just to be read if that is said."""
     if database.startswith(("postgresql://", "postgres://")):
         from duels.web.postgres import PostgresStore
 
         return PostgresStore(database)
     from duels.web.sqlite import SqliteStore
 
-    return SqliteStore(database or f"{data_folder()}/duels.sqlite")
+    return SqliteStore(database or f"{data_folder()}/duels.sqlite", reading)
 
 
 def make_hall(settings: Settings, find: Find = load) -> Hall:
@@ -67,6 +68,7 @@ def make_app(hall: Hall) -> Starlette:
     return Starlette(
         routes=[
             *Api(hall).routes(),
+            *Health(hall).routes(),
             Route("/api/openapi.json", described),
             *pages.routes(),
             WebSocketRoute("/ws/{id}", Sockets(hall)),

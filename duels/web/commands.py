@@ -14,6 +14,7 @@ from typing import Annotated
 import msgspec
 
 from duels.core.errors import MalformedMove
+from duels.web.text import check
 
 Id = Annotated[str, msgspec.Meta(min_length=1, max_length=64)]
 Moment = Annotated[int, msgspec.Meta(ge=0, lt=2**31)]
@@ -31,8 +32,16 @@ class Command(msgspec.Struct):
     id: Id
 
 
-class Nonce(Command, tag="nonce"):
+class Commit(Command, tag="commit"):
+    hash: Annotated[str, msgspec.Meta(max_length=64)]
+
+
+class Reveal(Command, tag="reveal"):
     nonce: Annotated[str, msgspec.Meta(max_length=64)]
+
+
+class Nonce(Command, tag="nonce"):
+    """A nonce without a hash, as clients of protocol 1 send it: refused."""
 
 
 class Move(Command, tag="move"):
@@ -78,7 +87,21 @@ class Ping(Command, tag="ping"):
     pass
 
 
-AnyCommand = Nonce | Move | Resign | Undo | Accept | Decline | Hint | Claim | Rematch | React | Ping
+AnyCommand = (
+    Commit
+    | Reveal
+    | Nonce
+    | Move
+    | Resign
+    | Undo
+    | Accept
+    | Decline
+    | Hint
+    | Claim
+    | Rematch
+    | React
+    | Ping
+)
 _frames = msgspec.json.Decoder(AnyCommand | Hello)
 REACTIONS = ("👋", "👏", "😀", "😮", "🤔", "🍀")
 
@@ -87,6 +110,7 @@ def read(frame: bytes | str) -> AnyCommand | Hello:
     """The frame that was sent; a `MalformedMove` says what is wrong with any other."""
     try:
         found: AnyCommand | Hello = _frames.decode(frame)
+        check(msgspec.structs.asdict(found))
     except (msgspec.MsgspecError, UnicodeError, RecursionError) as error:
         raise MalformedMove(str(error)[:200]) from None
     return found

@@ -91,8 +91,15 @@ class Desk:
 def _act(room: Room, seat: int, wish: say.AnyCommand, hint: dict[str, Any] | None) -> Any:
     """What a wish does to a room; more for its answer."""
     match wish:
-        case say.Nonce(nonce=nonce):
-            room.add_nonce(seat, nonce)
+        case say.Commit(hash=hash):
+            room.commit(seat, hash)
+        case say.Reveal(nonce=nonce):
+            room.reveal(seat, nonce)
+        case say.Nonce():
+            raise IllegalMove(
+                "this server speaks protocol 2, in which a hash of the nonce comes first: reload"
+                " the page, or update the client"
+            )
         case say.Move(at=at, move=move, text=text, so_far=so_far):
             room.submit(seat, at, move, text, so_far)
         case say.Resign(at=at):

@@ -19,10 +19,11 @@ from duels.core.show import Part, Shared
 from duels.core.views import table_of
 from duels.core.wire import dump, dump_table, dump_view, part_id
 from duels.games import find
-from duels.web.room import Incomplete, Room, published
-from duels.web.store import Rating, Row, Unavailable
+from duels.web.room import Incomplete, Room
+from duels.web.starting import published
+from duels.web.store import COMPUTER, OVER, PLAYING, Rating, Row, Unavailable
 
-PROTOCOL = 1
+PROTOCOL = 2
 Json = dict[str, Any]
 encode: Callable[[Any], bytes] = msgspec.json.Encoder().encode
 
@@ -47,12 +48,26 @@ def match_info(row: Row, you: int | None) -> Json:
         "time": row.time, "open": row.open, "seats": seats,
         "you": None if you is None else you + 1, "created": row.created, "begun": row.begun,
         "ended": row.ended, "moment": row.moment, "to_move": row.to_move, "result": row.result,
-        "commitment": published(row), "rematch": row.rematch, "before": row.before,
+        "commitment": published(row), **shares(row), "rematch": row.rematch, "before": row.before,
         "taken_back": row.taken_back,
     }  # fmt: skip
     if row.reason:
         info["reason"] = row.reason
     return info
+
+
+def shares(row: Row) -> Json:
+    """What is told of the players' shares of the dice: no nonce before all are revealed."""
+    begun = row.state in (PLAYING, OVER)
+    nonces = row.nonces if row.hashes else [None, None]
+    revealed = [] if begun else [n for n, nonce in enumerate(nonces, 1) if nonce is not None]
+    computers = [seat is not None and seat.kind == COMPUTER for seat in row.seats]
+    told = ["" if computers[n] else nonce for n, nonce in enumerate(nonces)]
+    return {
+        "hashes": row.hashes or [None, None], "revealed": revealed,
+        "nonces": told if begun and row.hashes else None,
+        "reveal_by": row.deadline if revealed else None,
+    }  # fmt: skip
 
 
 def title(slug: str) -> str:

@@ -8,14 +8,13 @@ store.
 from __future__ import annotations
 
 import asyncio
-import logging
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, suppress
 from functools import partial
 from typing import Any
 
 from duels.core.chance import stream
-from duels.core.errors import DuelsError, IllegalMove
+from duels.core.errors import DuelsError, IllegalMove, UnknownName
 from duels.core.wire import Find
 from duels.games import load
 from duels.web import frames
@@ -33,11 +32,14 @@ from duels.web.store import (
     Kept,
     Row,
     Store,
+    StoreError,
     Unavailable,
 )
+from duels.web.tasks import Tasks, look_at_due
 
 SWEEP = 1.0  # seconds between two looks at what is due
-log = logging.getLogger("duels.web")
+AGAIN = 0.5  # seconds until a computer's move that was not stored is tried again
+CLOSE_WITHIN = 5.0  # seconds for what is being written
 
 
 class Hall:
@@ -48,17 +50,21 @@ class Hall:
         self.rooms: dict[str, Room] = {}
         self.computers, self.metrics = Computers(), Metrics()
         self._loading: dict[str, asyncio.Task[Room]] = {}
-        self._tasks: set[asyncio.Task[Any]] = set()
+        self._tasks = Tasks()
         self._sweeper: asyncio.Task[None] | None = None
         self.stopping = False
         self.address = ""  # where other processes find this one, if there are any
+        self.opened = 0.0  # when
 
     async def open(self) -> None:
+        if self._sweeper is not None:
+            return
         await self.store.open()
+        self.opened = self.settings.now()
         if self.address:
             await self.store.join(self.address, self.drop)
         self._sweeper = asyncio.create_task(self._sweep())
-        self._spawn(self._rate())
+        self._tasks.start(self._rate())
 
     async def close(self) -> None:
         """Tell everybody to come back, finish what is being written, close the store."""
@@ -67,15 +73,8 @@ class Hall:
         self.stopping = True
         if self._sweeper is not None:
             self._sweeper.cancel()
-        goodbye = frames.bye("The server is restarted.", 1.0)
-        for room in list(self.rooms.values()):
-            async with room.lock:
-                for client in list(room.clients):
-                    client.dismiss(goodbye, 1012)
-                self._put_away(room)
-        for task in list(self._tasks):
-            task.cancel()
-        await asyncio.gather(*self._tasks, return_exceptions=True)
+        await self._dismiss(frames.bye("The server is restarted.", 1.0), CLOSE_WITHIN)
+        await self._tasks.close(CLOSE_WITHIN)
         self.computers.close()
         await self.store.close()
 
@@ -83,11 +82,18 @@ class Hall:
         """Other processes may have taken what was ours: everybody comes back and asks again, once
         what is being written is written or refused."""
 
+        await self._dismiss(frames.bye("The match has moved.", 0.5))
+
+    async def _dismiss(self, goodbye: bytes, within: float | None = None) -> None:
+        """Put all rooms away, each once it is not being written, or after so many seconds."""
+
         async def dismiss(room: Room) -> None:
-            async with room.lock:
-                for client in list(room.clients):
-                    client.dismiss(frames.bye("The match has moved.", 0.5), 1012)
-                self._put_away(room)
+            with suppress(TimeoutError):
+                await asyncio.wait_for(room.lock.acquire(), within)
+                room.lock.release()
+            for client in list(room.clients):
+                client.dismiss(goodbye, 1012)
+            self._put_away(room)
 
         await asyncio.gather(*map(dismiss, list(self.rooms.values())))
 
@@ -115,12 +121,24 @@ class Hall:
                     return
 
     async def _load(self, id: str) -> Room:
-        kept = await self.store.load(id)
-        if kept is None:
-            raise NoRoom("there is no such match")
-        room = Room(self.settings, kept, self.find)
-        self.rooms[id] = room
+        room = self.rooms[id] = await self._read(id)
         self._go_on(room)
+        return room
+
+    async def _read(self, id: str) -> Room:
+        """A room made from the store; one that is damaged is reported, and fails alone."""
+        try:
+            kept = await self.store.load(id)
+            if kept is None:
+                raise NoRoom("there is no such match")
+            room = Room(self.settings, kept, self.find)
+            frames.match_info(room.row, None)  # what cannot be shown is damaged too
+        except (UnknownName, Unavailable):
+            raise
+        except Exception as error:
+            self.store.damage.report(id, error)
+            raise StoreError("the stored match is damaged and cannot be opened") from error
+        self.store.damage.rooms.discard(id)
         return room
 
     async def add(self, row: Row) -> Room:
@@ -134,10 +152,7 @@ class Hall:
 
     async def _reload(self, room: Room) -> None:
         """Make a room again from the store; whoever looks at it stays there."""
-        kept = await self.store.load(room.row.id)
-        if kept is None:
-            raise NoRoom("there is no such match")
-        again = Room(self.settings, kept, self.find)
+        again = await self._read(room.row.id)
         room.row, room.match, room.stored = again.row, again.match, again.stored
         room.answers, room.refusals = again.answers, {}
 
@@ -187,15 +202,19 @@ class Hall:
             await self._reload(room)
             self._tell(room, ("", [], None), room.row.moment)
             self._go_on(room)
-        except DuelsError:
+        except BaseException as error:  # whatever it is, what is in memory is not what is on disk
             for client in list(room.clients):
                 client.dismiss(frames.bye("The match cannot be stored now.", 2.0), 1012)
             self._put_away(room)
+            if not isinstance(error, DuelsError):
+                raise
 
     def _tell(self, room: Room, before: Any, moment: int) -> None:
         """Everybody there, what is new."""
         if room.shown() != before:
             self.broadcast(room, lambda seat: frames.match_frame(room, seat))
+        if room.claimable() is not None:
+            self.broadcast(room, lambda seat: frames.presence(room))
         if room.match is None:
             return
         made: dict[tuple[int | None, int], bytes] = {}
@@ -207,9 +226,7 @@ class Hall:
             client.known = len(room.match.events)
         self.metrics.moves += room.row.moment > moment
         if room.match.result is not None and before[0] != OVER:
-            self._spawn(self._rate())
-        if room.claimable() is not None:
-            self.broadcast(room, lambda seat: frames.presence(room))
+            self._tasks.start(self._rate())
 
     def broadcast(self, room: Room, frame: Callable[[int | None], bytes]) -> None:
         made: dict[int | None, bytes] = {}
@@ -231,22 +248,12 @@ class Hall:
             wait = max(0.0, row.deadline - self.settings.now()) + 0.002
             if wait < 3600:
                 loop = asyncio.get_running_loop()
-                room.timer = loop.call_later(wait, lambda: self._spawn(self.look(room.row.id)))
+                room.timer = loop.call_later(
+                    wait, lambda: self._tasks.start(self.look(room.row.id))
+                )
         waiting = match is not None and any(seat in match.deciders for seat in room.computers)
         if waiting and (room.thinking is None or room.thinking.done()):
-            room.thinking = self._spawn(self._think(room))
-
-    def _spawn(self, work: Any) -> asyncio.Task[Any]:
-        task = asyncio.create_task(work)
-        self._tasks.add(task)
-        task.add_done_callback(self._done)
-        return task
-
-    def _done(self, task: asyncio.Task[Any]) -> None:
-        self._tasks.discard(task)
-        if not task.cancelled() and (error := task.exception()) is not None:
-            level = logging.WARNING if isinstance(error, Unavailable) else logging.ERROR
-            log.log(level, "a task failed: %s", type(error).__name__, exc_info=error)
+            room.thinking = self._tasks.start(self._think(room))
 
     async def _rate(self) -> None:
         await rate_all(self.store, self.find)
@@ -261,7 +268,7 @@ class Hall:
             if row.state == WAITING:
                 await self.change(room, lambda: room.close("Nobody joined in time."))
             elif row.state == STARTING:
-                await self.change(room, lambda: room.close("A player did not come in time."))
+                await self.change(room, lambda: room.not_started(self.opened))
             elif row.state == PLAYING:
                 await self.change(room, room.time_out)
 
@@ -278,25 +285,21 @@ class Hall:
             move = await self.computers.choose(player.name, stream(match.seed, seat), view)
             spent = asyncio.get_running_loop().time() - began
             await asyncio.sleep(max(0.0, self.settings.computer_delay - spent))
-            async with room.lock:
-                if room.match is not match or len(match.events) != moment:
-                    continue  # taken back meanwhile, or made again
-                match.start_clock(seat)  # a slow machine is not held against it
-                with suppress(IllegalMove):
-                    await self.change(room, partial(room.submit, seat, moment, move))
+            try:
+                async with room.lock:
+                    if room.match is not match or len(match.events) != moment:
+                        continue  # taken back meanwhile, or made again
+                    match.start_clock(seat)  # a slow machine is not held against it
+                    with suppress(IllegalMove):
+                        await self.change(room, partial(room.submit, seat, moment, move))
+            except (Unavailable, Conflict):
+                await asyncio.sleep(AGAIN)
 
     async def _sweep(self) -> None:
         """Now and then: what is due though nobody looks, and which rooms nobody uses."""
         while True:
             await asyncio.sleep(SWEEP)
-            try:
-                for id in await self.store.due(self.settings.now(), 100):
-                    if id in self.rooms or await self.store.owner(id) is None:
-                        await self.look(id)
-            except (DuelsError, Conflict) as error:
-                log.warning("what is due must wait: %s", error)
-            except Exception:
-                log.exception("looking at what is due failed")
+            await look_at_due(self.store, self.settings.now(), self.rooms, self.look)
             self.evict(self.settings.idle)
 
     def evict(self, idle: float) -> None:

@@ -13,7 +13,8 @@ from duels.web import frames
 from duels.web.computers import checked_level
 from duels.web.hall import Hall
 from duels.web.keys import public_id, same, usual_name
-from duels.web.room import Room, time_control
+from duels.web.room import Room
+from duels.web.starting import time_control
 from duels.web.store import COMPUTER, HUMAN, STARTING, WAITING, Conflict, Row, Seat
 
 FRIEND = "friend"
@@ -105,7 +106,6 @@ class Lobby:
             self.settings.room_id(), game.slug, options, now, str(self.settings.secret()), seats,
             state=state, open=wish.open and state == WAITING, request=request,
             time=control._asdict() if control else None, updated=now, deadline=now + within,
-            nonces=[None, None],
         )  # fmt: skip
 
     def _game(self, wish: Wish) -> AnyGame:
@@ -154,6 +154,8 @@ class Lobby:
             def act() -> None:
                 if room.row.state not in (WAITING, STARTING):
                     raise Taken("the match has started; you can resign")
+                if room.revealed:  # else the dice could be looked at before one stays or goes
+                    raise Taken("a nonce was revealed, so the match cannot be withdrawn any more")
                 room.close("It was withdrawn.")
 
             await self.hall.change(room, act)

@@ -36,6 +36,11 @@ def document() -> Json:
             "moment": {"type": "integer", "minimum": 0},
         },
     }
+    schemas["Well"] = {
+        "type": "object",
+        "required": ["ok"],
+        "properties": {"ok": {"const": True}},
+    }
     one, match = "/api/matches/{id}", _schema("Match")
     slug = [_in_path("slug")]
     id = [_in_path("id")]
@@ -78,6 +83,8 @@ def document() -> Json:
         "/api/ratings/{slug}": {
             "get": _op("The best of a game", _listing("ratings"), slug, refused=(404,))
         },
+        "/healthz": {"get": _op("Does the process work?", _schema("Well"))},
+        "/readyz": {"get": _op("Can it read and write the database?", _schema("Well"))},
     }  # fmt: skip
     return {
         "openapi": "3.1.0",

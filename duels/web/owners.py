@@ -14,12 +14,25 @@ from typing import Any
 
 import asyncpg
 
-from duels.web.store import Unavailable
+from duels.web.store import Unavailable, log
 
 ALIVE = 0x6475656C  # the kind of advisory lock
 PATIENCE = 30.0  # seconds for a statement
 LOOK = 0.5  # seconds between two looks whether the lock is still held
-TROUBLE = (asyncpg.PostgresError, asyncpg.InterfaceError, OSError, asyncio.TimeoutError)
+TROUBLE = (
+    asyncpg.PostgresError, asyncpg.InterfaceError, asyncpg.InternalClientError, OSError,
+    asyncio.TimeoutError,
+)  # fmt: skip
+# So that a lock is not held for hours on behalf of a client that is gone without a word.
+NOTICE = (
+    "SET tcp_keepalives_idle = 10; SET tcp_keepalives_interval = 5; SET tcp_keepalives_count = 3"
+)
+# What is left of a connection of this process that the server has not noticed to be gone.
+END_FORMER = """
+SELECT pg_terminate_backend(pid) FROM pg_locks WHERE locktype = 'advisory' AND classid = $1
+AND objid = $2 AND pid <> pg_backend_pid() AND database = (
+    SELECT oid FROM pg_database WHERE datname = current_database())
+"""
 
 # Who takes a room from another raises its version, and waits for what is being written of it: what
 # the other has not written by then it never will.
@@ -62,13 +75,23 @@ class Owners:
     async def close(self) -> None:
         if self._keeping is not None:
             self._keeping.cancel()
+        await self.disconnect()
+
+    async def disconnect(self) -> None:
+        """Give the lock up; unless closed, it is taken again as soon as PostgreSQL grants that."""
         if self._alive is not None:
             with suppress(*TROUBLE):
                 await self._alive.close(timeout=5)
 
     async def _come_alive(self) -> None:
         try:
-            self._alive = await asyncpg.connect(self._database, timeout=PATIENCE)
+            if self._alive is not None:
+                self._alive.terminate()
+            self._alive = await asyncpg.connect(
+                self._database, timeout=PATIENCE, command_timeout=PATIENCE
+            )
+            await self._alive.execute(NOTICE)
+            await self._alive.execute(END_FORMER, ALIVE, self._worker)
             await self._alive.execute("SELECT pg_advisory_lock($1, $2)", ALIVE, self._worker)
             await self._alive.execute(
                 "INSERT INTO workers (id, address) VALUES ($1, $2)"
@@ -83,14 +106,22 @@ class Owners:
         while True:
             await asyncio.sleep(LOOK)
             try:
-                await self._alive.execute("SELECT 1", timeout=5)
-            except TROUBLE:
+                if self._held:
+                    await self._alive.execute("SELECT 1", timeout=5)
+                    continue
+            except Exception as error:  # whatever it is, this must go on
+                log.warning("this process has lost its lock in PostgreSQL: %r", error)
                 self._held = False
+            try:
                 await self._lost()
-                with suppress(Unavailable):
-                    await self._come_alive()
-                    await self._lost()  # what was on its way meanwhile
-                    self._held = True
+                await self._come_alive()
+                await self._lost()  # what was on its way meanwhile
+                self._held = True
+                log.warning("this process has its lock in PostgreSQL again")
+            except Unavailable:
+                pass
+            except Exception:
+                log.exception("taking the lock in PostgreSQL again failed")
 
     async def owner(self, run: Callable[..., Awaitable[Any]], room: str) -> str | None:
         """The address of the process that has a room; None if it is this one, from now on, or if

@@ -111,8 +111,11 @@ class Pages:
         return _packed(request, body, packed, _kind(request.path_params["path"]), tag)
 
     def _read(self, name: str) -> tuple[float, bytes, bytes | None, str] | None:
-        path = (self.static / name).resolve()
-        if not path.is_relative_to(self.static.resolve()) or not path.is_file():
+        try:
+            path = (self.static / name).resolve()
+            if not path.is_relative_to(self.static.resolve()) or not path.is_file():
+                return None
+        except (OSError, ValueError, RuntimeError):  # not a name that a file can have
             return None
         changed, known = path.stat().st_mtime, self._files.get(name)
         if known is None or known[0] != changed:

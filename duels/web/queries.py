@@ -5,19 +5,33 @@ from __future__ import annotations
 from typing import Any
 
 from duels.web import schema
-from duels.web.store import Rating, Row, unpacked
+from duels.web.store import Damage, Rating, Row, StoreError, unpacked
 
 
 class Queries:
     """The reading half of a store; a store says how one statement is carried out."""
 
+    def __init__(self) -> None:
+        self.damage = Damage()
+
     async def _all(self, sql: str, *values: Any) -> list[Any]:
         raise NotImplementedError
 
     async def _rows(self, sql: str, *values: Any) -> list[Row]:
-        return [unpacked(*found) for found in await self._all(sql, *values)]
+        """Rooms; those that are damaged are reported and left out."""
+        rows = []
+        for found in await self._all(sql, *values):
+            try:
+                rows.append(unpacked(*found))
+            except StoreError as error:
+                self.damage.report(found[2], error)
+        return rows
 
     # Rooms.
+
+    async def row(self, room: str) -> Row | None:
+        found = await self._all(schema.ROOM, room)
+        return unpacked(*found[0]) if found else None
 
     async def requested(self, request: str) -> str | None:
         found = await self._all(schema.REQUESTED, request)
@@ -38,8 +52,8 @@ class Queries:
     async def unrated(self, most: int) -> list[Row]:
         return await self._rows(schema.UNRATED, most)
 
-    async def finished(self, after: str, most: int) -> list[Row]:
-        return await self._rows(schema.FINISHED, after, most)
+    async def finished(self, after: str, most: int) -> list[str]:
+        return [found[0] for found in await self._all(schema.FINISHED, after, most)]
 
     # Names and ratings.
 

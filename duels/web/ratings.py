@@ -8,15 +8,22 @@ from duels.core.errors import DuelsError
 from duels.core.wire import Find
 from duels.web.rating import Strength, after
 from duels.web.room import usual
-from duels.web.store import OVER, Conflict, Rating, Row, Seat, Store
+from duels.web.store import OVER, Conflict, Rating, Row, Seat, Store, Unavailable
 
 AT_ONCE = 200  # matches
 
 
 async def rate_room(store: Store, row: Row, find: Find) -> None:
     """Count a finished match; a match is counted once, whoever asks."""
+    try:
+        changed = await _changed(store, row, find)
+    except Unavailable:
+        raise
+    except Exception as error:  # a match that is damaged counts for nothing, and holds up none
+        store.damage.report(row.id, error)
+        changed = []
     with suppress(Conflict):
-        await store.rate(row.id, await _changed(store, row, find))
+        await store.rate(row.id, changed)
 
 
 async def rate_all(store: Store, find: Find) -> int:

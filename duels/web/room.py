@@ -12,30 +12,15 @@ from typing import TYPE_CHECKING, Any, Protocol
 import msgspec
 
 from duels.core import record
-from duels.core.chance import commitment, first_player
-from duels.core.clock import TimeControl
 from duels.core.errors import DuelsError, IllegalMove, StaleMove, UnknownName
-from duels.core.fair import KEY, is_nonce, shared_seed, told
+from duels.core.fair import KEY
 from duels.core.game import AnyGame
 from duels.core.match import Match
 from duels.core.reading import read_move
 from duels.core.show import Step, player_name
 from duels.core.wire import Find, dump
-from duels.web.store import (
-    CLOSED,
-    COMPUTER,
-    HUMAN,
-    OVER,
-    PLAYING,
-    STARTING,
-    WAITING,
-    Kept,
-    Row,
-    Save,
-    Seat,
-    header,
-    written,
-)
+from duels.web.starting import Starting
+from duels.web.store import OVER, STARTING, Kept, Row, Save, header, written
 
 if TYPE_CHECKING:
     from duels.web.settings import Settings
@@ -67,7 +52,7 @@ class Incomplete(IllegalMove):
         self.so_far, self.step = so_far, step
 
 
-class Room:
+class Room(Starting):
     """A room in memory. Whoever reads or changes it holds its `lock`."""
 
     def __init__(self, settings: Settings, kept: Kept, find: Find) -> None:
@@ -92,18 +77,11 @@ class Room:
                 self.match.restore(kept.row.pending)
             if kept.row.offer is not None:
                 self.match.offer_undo(kept.row.offer)
+        elif not kept.row.hashes:
+            # New, or stored before nonces had hashes: a nonce without one does not count.
+            kept.row.nonces, kept.row.hashes = [None, None], [None, None]
 
     # What is true of it.
-
-    @property
-    def humans(self) -> list[int]:
-        seats = enumerate(self.row.seats)
-        return [n for n, seat in seats if seat is not None and seat.kind == HUMAN]
-
-    @property
-    def computers(self) -> list[int]:
-        seats = enumerate(self.row.seats)
-        return [n for n, seat in seats if seat is not None and seat.kind == COMPUTER]
 
     def playing(self) -> Match:
         """The match, for what can only be done while it is played."""
@@ -120,76 +98,27 @@ class Room:
     def shown(self) -> Any:
         """What a `match` frame is sent for when it changes."""
         row = self.row
-        return row.state, [seat and seat.name for seat in row.seats], row.rematch
+        names = [seat and seat.name for seat in row.seats]
+        return row.state, names, row.rematch, list(row.hashes), list(row.nonces)
 
     def claimable(self) -> tuple[int, float] | None:
         """The player who is away though a pick of theirs is awaited, and when that is too long."""
-        match = self.match
-        if match is None or match.result is not None or len(self.humans) < 2:
+        match, here = self.match, {client.seat for client in self.clients}
+        if match is None:
+            seat, until = self.withholding, self.row.deadline
+            if seat is None or until is None:
+                return None
+            since = until - self.settings.reveal_within
+            since = since if seat in here else max(since, self.away[seat])
+            return seat, since + self.settings.claim_after
+        if match.result is not None or len(self.humans) < 2:
             return None
-        here = {client.seat for client in self.clients}
         gone = [seat for seat in match.deciders if seat not in here]
         if len(gone) != 1:
             return None
         last = match.stamps[-1].at if match.stamps else match.begun
         since = max(self.away[gone[0]], last or 0.0)
         return gone[0], since + self.settings.claim_after
-
-    # Before the match.
-
-    def take_seat(self, seat: Seat) -> None:
-        """Somebody joins; the match starts as soon as both nonces are in."""
-        row = self.row
-        if row.state != WAITING:
-            raise IllegalMove("the seat is taken" if row.state != CLOSED else "it is closed")
-        row.seats[row.seats.index(None)] = seat
-        self.seated()
-
-    def seated(self) -> None:
-        """Both seats are taken."""
-        self.row.state = STARTING
-        self.row.deadline = self.settings.now() + self.settings.start_within
-        self._start()
-
-    def add_nonce(self, seat: int, nonce: str) -> None:
-        """A player's share of the dice; only the first counts."""
-        if not is_nonce(nonce):
-            raise IllegalMove("a nonce has 16 to 64 hexadecimal digits in lower case")
-        if self.row.state not in (WAITING, STARTING) or self.row.nonces[seat] is not None:
-            return
-        self.row.nonces[seat] = nonce
-        self._start()
-
-    def close(self, reason: str) -> None:
-        """It will not be played."""
-        self.row.state, self.row.reason, self.row.deadline = CLOSED, reason, None
-
-    def _start(self) -> None:
-        row = self.row
-        if row.state != STARTING or not all(row.nonces[seat] for seat in self.humans):
-            return
-        one, two = (nonce or "" for nonce in row.nonces)
-        seed = shared_seed(int(row.secret), (one, two))
-        options = dict(row.options)
-        if options.get("first") == "random":
-            options["first"] = str(first_player(seed) + 1)
-        game = self.find(row.game, **options)
-        fair = told(int(row.secret), (one, two))
-        del fair["secret"]  # until the end
-        kinds = ["" if seat is None else seat.kind for seat in row.seats]
-        names = tuple("" if seat is None else seat.name for seat in row.seats)
-        self.begin(
-            Match(
-                game, seed, players=(names[0], names[1]), now=self.settings.now, id=row.id,
-                time_control=time_control(row.time), about={KEY: fair, "seats": kinds},
-            )
-        )  # fmt: skip
-
-    def begin(self, match: Match) -> None:
-        """The dice are cast: from here on it is played."""
-        row = self.row
-        self.match, row.state, row.begun = match, PLAYING, match.begun
-        row.options, row.header = match.game.settings(), written(record.header(match))
 
     # While it is played. What is refused raises a DuelsError and changes nothing.
 
@@ -242,14 +171,17 @@ class Room:
             match.offer_undo(seat, at=at)
 
     def claim(self, seat: int) -> None:
-        """The win, because the other has left for good."""
-        match, away = self.playing(), self.claimable()
+        """The win, because the other has left for good, or withholds a nonce."""
+        away = self.claimable()
         if away is None or away[0] == seat:
             raise IllegalMove("the other player has not left a choice open")
         left = away[1] - self.settings.now()
         if left > 0:
             raise IllegalMove(f"the other player has {left:.0f} more seconds to come back")
-        match.forfeit(away[0], "left the match")
+        if self.match is None:
+            self.forfeit_start(away[0])
+        else:
+            self.match.forfeit(away[0], "left the match")
 
     def completes_rematch(self, seat: int) -> bool:
         """Whether everybody wishes a rematch if this player does, and there is none yet."""
@@ -271,8 +203,8 @@ class Room:
         row, now = self.row, self.settings.now()
         return Row(
             self.settings.room_id(), row.game, dict(row.options), now, str(self.settings.secret()),
-            row.seats[::-1], state=STARTING, time=row.time, updated=now, nonces=[None, None],
-            deadline=now + self.settings.start_within, before=row.id,
+            row.seats[::-1], state=STARTING, time=row.time, updated=now, before=row.id,
+            deadline=now + self.settings.start_within,
         )  # fmt: skip
 
     # What is to be written.
@@ -303,24 +235,10 @@ class Room:
 
     def _finish(self, match: Match) -> None:
         row = self.row
-        one, two = (nonce or "" for nonce in row.nonces)
-        match.about[KEY] = told(int(row.secret), (one, two))
+        match.about[KEY] = {**match.about.get(KEY, {}), "secret": row.secret}
         row.header = written(record.header(match))
         row.state, row.result = OVER, dump(match.result)
         row.ended = match.stamps[-1].at if match.stamps else match.begun
-
-
-def time_control(time: dict[str, float | None] | None) -> TimeControl:
-    """A time control of JSON values, checked."""
-    given: dict[str, Any] = {k: v for k, v in (time or {}).items() if v is not None}
-    control = TimeControl(**given)
-    control.check()
-    return control
-
-
-def published(row: Row) -> str:
-    """The commitment to the secret of a room."""
-    return commitment(int(row.secret)) or ""
 
 
 def usual(game: AnyGame, row: Row) -> bool:

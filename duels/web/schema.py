@@ -72,28 +72,29 @@ INSERT_ANSWERS = (
     "INSERT OR IGNORE INTO answers (room, command, answer)"
     f" SELECT {_FIELDS[0]}, {_FIELDS[1]}, CAST({_FIELDS[2]} AS BLOB) FROM json_each(?)"
 )
-ROOM = "SELECT data, version FROM rooms WHERE id = ?"
+ROOM = "SELECT data, version, id FROM rooms WHERE id = ?"
 ENTRIES = "SELECT data FROM entries WHERE room = ? ORDER BY number"
 ANSWERS = "SELECT command, answer FROM answers WHERE room = ?"
 REQUESTED = "SELECT id FROM rooms WHERE request = ?"
 DUE = "SELECT id FROM rooms WHERE deadline IS NOT NULL AND deadline <= ? ORDER BY deadline LIMIT ?"
 UNFINISHED = "state IN ('waiting', 'starting', 'playing')"
 MINE = (
-    "SELECT data, version FROM rooms WHERE one = ? AND " + UNFINISHED + " UNION "
-    "SELECT data, version FROM rooms WHERE two = ? AND " + UNFINISHED
+    "SELECT data, version, id FROM rooms WHERE one = ? AND " + UNFINISHED + " UNION "
+    "SELECT data, version, id FROM rooms WHERE two = ? AND " + UNFINISHED
 )
 CHALLENGES = (
-    "SELECT data, version FROM rooms WHERE open = 1 AND state = 'waiting'"
+    "SELECT data, version, id FROM rooms WHERE open = 1 AND state = 'waiting'"
     " ORDER BY updated DESC LIMIT ?"
 )
 HISTORY = (
-    "SELECT data, version FROM rooms WHERE (one = ? OR two = ?) AND state = 'over' AND ended < ?"
-    " ORDER BY ended DESC LIMIT ?"
+    "SELECT data, version, id FROM rooms WHERE (one = ? OR two = ?) AND state = 'over'"
+    " AND ended < ? ORDER BY ended DESC LIMIT ?"
 )
 UNRATED = (
-    "SELECT data, version FROM rooms WHERE rated = 0 AND state = 'over' ORDER BY ended, id LIMIT ?"
+    "SELECT data, version, id FROM rooms WHERE rated = 0 AND state = 'over'"
+    " ORDER BY ended, id LIMIT ?"
 )
-FINISHED = "SELECT data, version FROM rooms WHERE state = 'over' AND id > ? ORDER BY id LIMIT ?"
+FINISHED = "SELECT id FROM rooms WHERE state = 'over' AND id > ? ORDER BY id LIMIT ?"
 NAME = "SELECT name FROM players WHERE digest = ?"
 RENAME = (
     "INSERT INTO players (digest, name, since) VALUES (?, ?, ?)"
@@ -131,6 +132,14 @@ def refuse_newer(number: int) -> None:
         raise RecordError(
             f"the store has version {number}; this program knows up to {len(MIGRATIONS)}"
         )
+
+
+def refuse_other(connection: sqlite3.Connection) -> None:
+    """Refuse a file that is not a store, or is a newer one."""
+    number = connection.execute("PRAGMA user_version").fetchone()[0]
+    if not number:
+        raise RecordError("it is not a database of this program")
+    refuse_newer(number)
 
 
 def migrate(connection: sqlite3.Connection) -> None:

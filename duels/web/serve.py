@@ -5,11 +5,12 @@ from __future__ import annotations
 import asyncio
 import gc
 import logging
+import os
 import signal
 import socket
 import sys
 from collections.abc import Generator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 
 import uvicorn
 from starlette.types import ASGIApp
@@ -18,6 +19,7 @@ from duels.core.errors import DuelsError
 from duels.web.app import make_app, make_hall
 from duels.web.hall import Hall
 from duels.web.settings import Settings
+from duels.web.store import log
 
 STOP_WITHIN = 10  # seconds
 # Matches are not cyclic and there are many of them: looking through all is for when there is need.
@@ -50,11 +52,32 @@ def address(settings: Settings, listening: socket.socket) -> str:
 
 
 class Server(uvicorn.Server):
-    """Tells the clients to come back before it closes their connections."""
+    """Tells the clients to come back before it closes their connections.
+
+    It ends when its store has failed for good. With `pulse`, a file descriptor, it writes a byte
+    there every second for as long as its event loop runs.
+    """
 
     def __init__(self, config: uvicorn.Config, hall: Hall) -> None:
         super().__init__(config)
         self.hall = hall
+        self.pulse: int | None = None
+        self.failed = False
+
+    async def serve(self, sockets: list[socket.socket] | None = None) -> None:
+        with self.capture_signals():
+            await self.hall.open()  # here, so that a failure reaches the caller
+            await self._serve(sockets)
+
+    async def on_tick(self, counter: int) -> bool:
+        if self.pulse is not None and counter % 10 == 0:
+            with suppress(OSError):
+                os.write(self.pulse, b".")
+        if not self.hall.store.alive:
+            log.critical("the server ends, as its store has failed")
+            self.failed = True
+            return True
+        return await super().on_tick(counter)
 
     @contextmanager
     def capture_signals(self) -> Generator[None]:
@@ -88,7 +111,9 @@ def server(settings: Settings, token: str = "") -> Server:
     return Server(config, hall)
 
 
-def run(settings: Settings, listening: socket.socket, token: str = "") -> int:
+def run(
+    settings: Settings, listening: socket.socket, token: str = "", pulse: int | None = None
+) -> int:
     """Serve until a signal; 0 if it was stopped in order."""
     logging.basicConfig(
         level=logging.INFO, stream=sys.stderr, format="%(asctime)s %(levelname)s %(message)s"
@@ -99,6 +124,9 @@ def run(settings: Settings, listening: socket.socket, token: str = "") -> int:
     gc.freeze()
     gc.set_threshold(*COLLECTED)
     made = server(settings, token)
+    if pulse is not None:
+        os.set_blocking(pulse, False)
+        made.pulse = pulse
     sockets = [listening]
     if token:
         sockets.append(socket.create_server(("127.0.0.1", 0), backlog=2048))
@@ -109,4 +137,4 @@ def run(settings: Settings, listening: socket.socket, token: str = "") -> int:
         uvloop.run(made.serve(sockets=sockets))
     except ImportError:
         asyncio.run(made.serve(sockets=sockets))
-    return 0 if made.started else 1
+    return 0 if made.started and not made.failed else 1

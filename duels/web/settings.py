@@ -36,7 +36,8 @@ class Settings:
     proxy: bool = False  # the last X-Forwarded-For is the address
     hello_within: float = 10.0  # seconds
     claim_after: float = 60.0  # seconds away while one's pick is awaited
-    start_within: float = 600.0  # seconds for the nonces once both seats are taken
+    start_within: float = 600.0  # seconds for the hashes of nonces once both seats are taken
+    reveal_within: float = 86400.0  # seconds for the nonces once both hashes are known
     wait_for: float = 14 * 86400.0  # seconds that a match waits for somebody to join
     idle: float = 30.0  # seconds after which a room that nobody looks at leaves the memory
     computer_delay: float = 0.6  # seconds a computer takes at least, to be followed

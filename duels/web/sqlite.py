@@ -1,13 +1,15 @@
 """The embedded store: one SQLite file, one thread that writes, many rooms to one fsync.
 
 Whatever waits while a transaction is on its way to the disk goes together into the next one. A
-change that conflicts is refused by itself; if the disk refuses, all in that transaction are.
+change that conflicts is refused by itself. If the disk refuses, all in that transaction are; if one
+job makes it fail, the others are carried out without that one.
+
+One process at a time writes the file (`database_file.py`).
 """
 
 from __future__ import annotations
 
 import asyncio
-import os
 import queue
 import sqlite3
 import threading
@@ -20,50 +22,88 @@ import msgspec
 
 from duels.core.errors import RecordError
 from duels.web import schema
+from duels.web.database_file import DatabaseFile
 from duels.web.queries import Queries
-from duels.web.store import Conflict, Kept, Rating, Row, Save, Unavailable, columns, unpacked
+from duels.web.store import (
+    Conflict,
+    Kept,
+    Rating,
+    Save,
+    StoreError,
+    Unavailable,
+    columns,
+    kept,
+    log,
+)
 
 T = TypeVar("T")
+CLOSE_WITHIN = 10.0  # seconds
 Job = Save | Callable[[sqlite3.Connection], Any]
+Waiting = tuple[Job, asyncio.Future[Any]]
+Done = tuple[asyncio.Future[Any], Any, Exception | None]
 MOST = 512  # jobs in one transaction, or a few more
+# What the whole file suffers from, and may recover from; any other error is of one job.
+PASSING = (
+    sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_NOMEM, sqlite3.SQLITE_READONLY,
+    sqlite3.SQLITE_IOERR, sqlite3.SQLITE_FULL, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PROTOCOL,
+)  # fmt: skip
 
 
 class SqliteStore(Queries):
-    """All of `Store` on one file, or in memory with ":memory:"."""
+    """All of `Store` on one file, or in memory with ":memory:".
 
-    def __init__(self, path: str) -> None:
+    With `reading` nothing is written and no lock is taken, so that it works beside a server.
+    """
+
+    def __init__(self, path: str, reading: bool = False) -> None:
+        super().__init__()
         self.path = path
-        self._jobs: queue.SimpleQueue[list[tuple[Job, asyncio.Future[Any]]] | None]
+        self._file = DatabaseFile(path, reading)
+        self._begin = "BEGIN" if reading else "BEGIN IMMEDIATE"
+        self._jobs: queue.SimpleQueue[list[Waiting] | None]
         self._jobs = queue.SimpleQueue()
-        self._gathered: list[tuple[Job, asyncio.Future[Any]]] = []
+        self._gathered: list[Waiting] = []
+        self._doing: list[Waiting] = []
         self._thread: threading.Thread | None = None
         self._rating = asyncio.Lock()
+        self.alive = True
         self.commits = self.written = 0  # transactions, and changes in them
 
     async def open(self) -> None:
-        if self.path != ":memory:" and (folder := os.path.dirname(self.path)):
-            try:
-                os.makedirs(folder, mode=0o700, exist_ok=True)
-            except OSError as error:
-                raise Unavailable(f"{folder} cannot be made: {error.strerror}") from None
+        self._file.lock()
         opened: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
-        self._thread = threading.Thread(target=self._work, args=(opened,), name="store")
+        self._thread = threading.Thread(
+            target=self._work, args=(opened,), name="store", daemon=True
+        )
         self._thread.start()
-        await opened
+        try:
+            await opened
+        except Unavailable:
+            await self.close()
+            raise
 
     async def close(self) -> None:
         """Finish what waits, then close the file."""
         if self._thread is not None:
             self._hand_over()
             self._jobs.put(None)
-            await asyncio.to_thread(self._thread.join)
+            await asyncio.to_thread(self._thread.join, CLOSE_WITHIN)
             self._thread = None
+        self._file.release()
+
+    async def check(self) -> None:
+        def job(connection: sqlite3.Connection) -> None:
+            connection.execute(schema.DUE, (0.0, 1)).fetchall()
+            number = connection.execute("PRAGMA user_version").fetchone()[0]
+            connection.execute(f"PRAGMA user_version = {number}")  # a page is written
+
+        await self._do(job)
 
     # The thread.
 
     def _work(self, opened: asyncio.Future[Any]) -> None:
         try:
-            connection = self._connect()
+            connection = self._file.connect()
         except (sqlite3.Error, RecordError, OSError) as error:
             reason = Unavailable(f"{self.path} cannot be opened: {error}")
             _tell([(opened, None, reason)])
@@ -75,22 +115,25 @@ class SqliteStore(Queries):
                 del jobs  # whole rooms may hang on their results
                 if not more:
                     return
+        except BaseException:
+            log.critical("the store has failed", exc_info=True)
+            with suppress(RuntimeError):
+                opened.get_loop().call_soon_threadsafe(self._fail)
         finally:
             connection.close()
 
-    def _connect(self) -> sqlite3.Connection:
-        connection = sqlite3.connect(self.path, isolation_level=None)
-        if self.path != ":memory:":
-            os.chmod(self.path, 0o600)  # it holds the secrets of matches
-        connection.execute("PRAGMA journal_mode = WAL")
-        connection.execute("PRAGMA synchronous = FULL")
-        connection.execute("PRAGMA busy_timeout = 5000")
-        schema.migrate(connection)
-        return connection
+    def _fail(self) -> None:
+        """The thread has ended: nothing can be read or written any more."""
+        self.alive = False
+        waiting, self._gathered = self._doing + self._gathered, []
+        with suppress(queue.Empty):
+            while True:
+                waiting += self._jobs.get_nowait() or []
+        for _, future in waiting:
+            if not future.done():
+                future.set_exception(Unavailable("the store has failed"))
 
-    def _together(
-        self, connection: sqlite3.Connection, jobs: list[tuple[Any, asyncio.Future[Any]]]
-    ) -> bool:
+    def _together(self, connection: sqlite3.Connection, jobs: list[Waiting]) -> bool:
         """One transaction of all that waits; False after the last."""
         more = True
         while more and len(jobs) < MOST:
@@ -102,34 +145,57 @@ class SqliteStore(Queries):
                 more = False
             else:
                 jobs += later
-        waiting = [future for _, future in jobs]
-        done: list[tuple[asyncio.Future[Any], Any, Exception | None]] = []
-        try:
-            connection.execute("BEGIN IMMEDIATE")
-            saves = [job for job in jobs if isinstance(job[0], Save)]
-            together = len({job.row.id for job, _ in saves}) == len(saves) > 1
-            if together and self._save_all(connection, [job for job, _ in saves]):
-                done += [(future, None, None) for _, future in saves]
-                jobs = [job for job in jobs if not isinstance(job[0], Save)]
-            elif together:  # somebody came second: find out who
-                connection.execute("ROLLBACK")
-                connection.execute("BEGIN IMMEDIATE")
-            for work, future in jobs:
-                try:
-                    act = partial(_save, change=work) if isinstance(work, Save) else work
-                    done.append((future, act(connection), None))
-                except Conflict as error:  # it has written nothing
-                    done.append((future, None, error))
-            connection.execute("COMMIT")
-            self.commits += 1
-            self.written += len(done)
-        except sqlite3.Error as error:
-            if connection.in_transaction:
-                connection.execute("ROLLBACK")
-            reason = Unavailable(f"the store cannot be written or read now: {error}")
-            done = [(future, None, reason) for future in waiting]
-        _tell(done)
+        self._doing = jobs
+        _tell(self._settled(connection, jobs))
+        self._doing = []
         return more
+
+    def _settled(self, connection: sqlite3.Connection, jobs: list[Waiting]) -> list[Done]:
+        """The jobs carried out; where one of them fails, each half of them for itself."""
+        try:
+            return self._transaction(connection, jobs)
+        except Exception as error:
+            with suppress(sqlite3.Error):
+                connection.execute("ROLLBACK")
+            if connection.in_transaction:  # nothing could be written any more
+                raise
+            passing = isinstance(error, (Unavailable, MemoryError)) or (
+                (getattr(error, "sqlite_errorcode", None) or 0) & 0xFF in PASSING
+            )
+            if not passing and len(jobs) > 1:
+                half = len(jobs) // 2
+                first = self._settled(connection, jobs[:half])
+                return first + self._settled(connection, jobs[half:])
+            reason: Exception
+            if passing:
+                reason = Unavailable(f"the store cannot be written or read now: {error}")
+            else:
+                reason = StoreError(f"this cannot be stored or read: {type(error).__name__}")
+                log.error("%s", reason)
+            return [(future, None, reason) for _, future in jobs]
+
+    def _transaction(self, connection: sqlite3.Connection, jobs: list[Waiting]) -> list[Done]:
+        self._file.check()
+        done: list[Done] = []
+        connection.execute(self._begin)
+        saves = [(job, future) for job, future in jobs if isinstance(job, Save)]
+        together = len({job.row.id for job, _ in saves}) == len(saves) > 1
+        if together and self._save_all(connection, [job for job, _ in saves]):
+            done += [(future, None, None) for _, future in saves]
+            jobs = [job for job in jobs if not isinstance(job[0], Save)]
+        elif together:  # a version has changed: find out whose
+            connection.execute("ROLLBACK")
+            connection.execute(self._begin)
+        for work, future in jobs:
+            try:
+                act = partial(_save, change=work) if isinstance(work, Save) else work
+                done.append((future, act(connection), None))
+            except Conflict as error:  # it has written nothing
+                done.append((future, None, error))
+        connection.execute("COMMIT")
+        self.commits += 1
+        self.written += len(done)
+        return done
 
     def _save_all(self, connection: sqlite3.Connection, changes: list[Save]) -> bool:
         """Write changes of different rooms; False if one of them conflicts, or is a new room."""
@@ -155,7 +221,7 @@ class SqliteStore(Queries):
     @overload
     async def _do(self, job: Callable[[sqlite3.Connection], T]) -> T: ...
     async def _do(self, job: Any) -> Any:
-        if self._thread is None or not self._thread.is_alive():
+        if self._thread is None or not self.alive:
             raise Unavailable("the store is closed")
         future: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
         if not self._gathered:
@@ -182,21 +248,15 @@ class SqliteStore(Queries):
         change.row.version += 1
 
     async def load(self, room: str) -> Kept | None:
-        def job(connection: sqlite3.Connection) -> Kept | None:
+        def job(connection: sqlite3.Connection) -> Any:
             found = connection.execute(schema.ROOM, (room,)).fetchone()
             if found is None:
                 return None
-            entries = connection.execute(schema.ENTRIES, (room,)).fetchall()
-            answers = connection.execute(schema.ANSWERS, (room,)).fetchall()
-            return Kept(
-                unpacked(*found), [msgspec.json.decode(data) for (data,) in entries], dict(answers)
-            )
+            entries = [data for (data,) in connection.execute(schema.ENTRIES, (room,))]
+            return found, entries, connection.execute(schema.ANSWERS, (room,)).fetchall()
 
-        return await self._do(job)
-
-    async def row(self, room: str) -> Row | None:
-        found = await self._one(schema.ROOM, room)
-        return None if found is None else unpacked(*found)
+        found = await self._do(job)
+        return None if found is None else kept(*found)
 
     # Ratings, analyses.
 

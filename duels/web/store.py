@@ -7,6 +7,7 @@ returns when it is on disk.
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Awaitable, Callable
 from contextlib import AbstractAsyncContextManager
 from typing import Any, NamedTuple, Protocol
@@ -19,6 +20,7 @@ from duels.core.errors import DuelsError
 WAITING, STARTING, PLAYING, OVER, CLOSED = "waiting", "starting", "playing", "over", "closed"
 UNFINISHED = (WAITING, STARTING, PLAYING)
 HUMAN, COMPUTER = "human", "computer"
+log = logging.getLogger("duels.web")
 
 
 class Conflict(Exception):
@@ -27,6 +29,13 @@ class Conflict(Exception):
 
 class Unavailable(DuelsError):
     """Nothing can be written or read now; nothing was changed."""
+
+
+class StoreError(DuelsError):
+    """One item cannot be read or written, now or later; nothing was changed.
+
+    Other matches are not affected. Its text, which clients are shown, quotes no stored value.
+    """
 
 
 class Seat(msgspec.Struct):
@@ -60,7 +69,8 @@ class Row(msgspec.Struct):
     deadline: float | None = None  # when to look at it even if nobody does
     begun: float | None = None
     ended: float | None = None
-    nonces: list[str | None] = []
+    nonces: list[str | None] = []  # as revealed
+    hashes: list[str | None] = []  # of the nonces; empty if it began before there were any
     header: msgspec.Raw = NOTHING  # of the record once it has begun, as JSON: it rarely changes
     pending: dict[str, Any] | None = None  # sealed picks
     offer: int | None = None  # the player who asks to take back
@@ -105,8 +115,35 @@ class Rating(msgspec.Struct):
     matches: int
 
 
+class Damage:
+    """The matches whose stored data cannot be read, each of them logged once."""
+
+    def __init__(self) -> None:
+        self.rooms: set[str] = set()
+
+    def report(self, room: str, error: Exception) -> None:
+        if room not in self.rooms:
+            self.rooms.add(room)
+            # The text of other errors may quote what is stored, which holds secrets.
+            what = error if isinstance(error, StoreError) else type(error).__name__
+            log.error("the stored match %s is damaged and left out: %s", room, what)
+
+
 class Store(Protocol):
-    """Where everything is kept. All of it raises `Unavailable` where that fails."""
+    """Where everything is kept.
+
+    Every method raises `Unavailable` where the database fails, and `StoreError` where the item that
+    it is asked for fails alone.
+    """
+
+    damage: Damage
+
+    @property
+    def alive(self) -> bool:
+        """False once the store has failed for good, so that the process must be restarted."""
+
+    async def check(self) -> None:
+        """Read and write, as a move does; `Unavailable` where that is not possible now."""
 
     async def open(self) -> None: ...
     async def close(self) -> None: ...
@@ -131,7 +168,7 @@ class Store(Protocol):
     async def forget_ratings(self) -> None: ...
     async def analysis(self, room: str) -> bytes | None: ...
     async def keep_analysis(self, room: str, data: bytes) -> None: ...
-    async def finished(self, after: str, most: int) -> list[Row]: ...
+    async def finished(self, after: str, most: int) -> list[str]: ...
 
 
 def packed(row: Row) -> str:
@@ -141,12 +178,29 @@ def packed(row: Row) -> str:
 _read_row = msgspec.json.Decoder(Row).decode
 
 
-def unpacked(data: str, version: int) -> Row:
+def unpacked(data: Any, version: Any, id: str) -> Row:
     """The row, with the version of its column, which is the one that counts."""
-    row = _read_row(data)
+    try:
+        row = _read_row(data)
+        if not isinstance(version, int) or len(row.seats) != 2:
+            raise ValueError(f"version {version!r}, {len(row.seats)} seats")
+    except (msgspec.MsgspecError, ValueError, TypeError) as error:
+        raise StoreError(f"the stored match {id} is damaged: {error}") from None
     row.version = version
     row.header = row.header.copy()  # else it would hold on to all of the data
     return row
+
+
+def kept(room: tuple[Any, Any, str], entries: list[Any], answers: list[tuple[str, Any]]) -> Kept:
+    """A room of the columns that were read; `StoreError` if it is damaged."""
+    row = unpacked(*room)
+    try:
+        for _, answer in answers:
+            if not isinstance(answer, bytes):
+                raise ValueError(f"an answer is of type {type(answer).__name__}")
+        return Kept(row, [msgspec.json.decode(data) for data in entries], dict(answers))
+    except (msgspec.MsgspecError, ValueError, TypeError) as error:
+        raise StoreError(f"the entries of the stored match {row.id} are damaged: {error}") from None
 
 
 def header(row: Row) -> dict[str, Any] | None:

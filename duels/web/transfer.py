@@ -25,14 +25,26 @@ from duels.players import BUILT_IN
 from duels.web.app import store_of
 from duels.web.keys import is_room_id
 from duels.web.ratings import rate_all, rebuild
-from duels.web.store import COMPUTER, HUMAN, OVER, Conflict, Row, Save, Seat, Store, header, written
+from duels.web.store import (
+    COMPUTER,
+    HUMAN,
+    OVER,
+    Conflict,
+    Row,
+    Save,
+    Seat,
+    Store,
+    Unavailable,
+    header,
+    written,
+)
 
 AT_ONCE = 200
 
 
 @asynccontextmanager
-async def opened(database: str) -> AsyncIterator[Store]:
-    store = store_of(database)
+async def opened(database: str, reading: bool = False) -> AsyncIterator[Store]:
+    store = store_of(database, reading)
     await store.open()
     try:
         yield store
@@ -52,28 +64,38 @@ def _file(path: str, mode: str, usual: TextIO) -> Iterator[IO[str]]:
         raise RecordError(f"{path}: {error.strerror}") from None
 
 
-async def export(database: str, path: str) -> int:
-    """Write every finished match as one line; how many."""
-    count, after = 0, ""
+async def export(database: str, path: str) -> tuple[int, int]:
+    """Write every finished match as one line; how many, and how many are damaged and left out."""
+    count = damaged = 0
+    after = ""
     with _file(path, "w", sys.stdout) as file:
-        async with opened(database) as store:
-            while rows := await store.finished(after, AT_ONCE):
-                for row in rows:
-                    file.write(json.dumps(await _record(store, row), ensure_ascii=False) + "\n")
-                count, after = count + len(rows), rows[-1].id
-    return count
+        async with opened(database, reading=True) as store:
+            while ids := await store.finished(after, AT_ONCE):
+                for id in ids:
+                    try:
+                        found = await _record(store, id)
+                    except Unavailable:
+                        raise
+                    except Exception as error:  # whatever is wrong with it, the others are exported
+                        store.damage.report(id, error)
+                        damaged += 1
+                        continue
+                    file.write(json.dumps(found, ensure_ascii=False) + "\n")
+                    count += 1
+                after = ids[-1]
+    return count, damaged
 
 
-async def _record(store: Store, row: Row) -> dict[str, Any]:
-    kept = await store.load(row.id)
-    assert kept is not None
-    begun = header(kept.row)
-    assert begun is not None
+async def _record(store: Store, id: str) -> dict[str, Any]:
+    kept = await store.load(id)
+    begun = None if kept is None else header(kept.row)
+    if kept is None or begun is None:
+        raise RecordError("it has no record")
     match = record.follow(begun, kept.entries, load)
     match.about["seats"] = [
-        {"kind": seat.kind, "id": seat.id, "name": seat.name} for seat in row.seats if seat
+        {"kind": seat.kind, "id": seat.id, "name": seat.name} for seat in kept.row.seats if seat
     ]
-    match.about["hinted"] = row.hinted
+    match.about["hinted"] = kept.row.hinted
     return record.to_json(match)
 
 
@@ -116,12 +138,19 @@ def _save(match: Match) -> Save:
         str(shares.get("secret", "0")), seats, state=OVER, begun=match.begun,
         ended=(match.stamps[-1].at if match.stamps else match.begun) or 0.0,
         time=match.time_control._asdict() if match.time_control else None,
-        nonces=list(shares.get("nonces", ["", ""])), header=written(record.header(match)),
+        nonces=_pair(shares.get("nonces")), hashes=_pair(shares.get("hashes")),
+        header=written(record.header(match)),
         result=dump(match.result), moment=len(match.events), taken_back=match.taken_back,
         hinted=match.about.get("hinted") is True,
     )  # fmt: skip
     row.updated = row.ended or 0.0
     return Save(row, 0, tuple(msgspec.json.encode(entry) for entry in entries))
+
+
+def _pair(told: Any) -> list[str | None]:
+    """Nonces or hashes that a record tells; none where it tells something else."""
+    pair = isinstance(told, list) and len(told) == 2
+    return told if pair and all(isinstance(one, str | None) for one in told) else []
 
 
 async def try_store(database: str) -> None:

@@ -26,12 +26,17 @@ from websockets.exceptions import ConnectionClosed, WebSocketException
 from websockets.sync.client import ClientConnection, connect
 
 from duels.core.errors import DuelsError
+from duels.core.fair import verify
+from duels.core.record import loads
+from duels.core.witness import NOT_BEGUN, Witness
+from duels.games import load
+from duels.web import notes
 from duels.web.keys import is_key, new_key
 from duels.web.settings import data_folder
 
 Json = dict[str, Any]
 PATIENCE = 60.0  # seconds that a server may be gone
-NONCE = "nonce"  # with which ids of nonces begin
+PROTOCOL = 2
 FOR_GOOD = 1008
 
 
@@ -56,10 +61,14 @@ def own_key(name: str = "key") -> str:
 
 
 class Visitor:
-    """Somebody with a key at a server."""
+    """Somebody with a key at a server.
 
-    def __init__(self, server: str, key: str) -> None:
-        self.server, self.key = server.rstrip("/"), key
+    With `keeps`, shares of the dice are kept in the user's data directory, so that another process
+    with the same key can go on with a match that has not started.
+    """
+
+    def __init__(self, server: str, key: str, keeps: bool = False) -> None:
+        self.server, self.key, self.keeps = server.rstrip("/"), key, keeps
 
     def ask(self, method: str, path: str, body: Json | None = None) -> Json:
         """A request; a refusal is raised with its reason."""
@@ -91,7 +100,11 @@ class Visitor:
 
 
 class Table:
-    """A place at a table. `tell` is given every frame once, as it comes."""
+    """A place at a table. `tell` is given every frame once, as it comes.
+
+    The dice are agreed on as frames are received: a match starts when the tables of both seats
+    have been read up to then. `Unfair` is raised where the server contradicts itself.
+    """
 
     def __init__(
         self, visitor: Visitor, id: str, tell: Callable[[Json], None] | None = None
@@ -102,8 +115,8 @@ class Table:
         self.view: Json | None = None
         self.moment = 0
         self._unread: list[Json] = []
+        self.witness: Witness | None = None  # of one's seat, where this client gives its share
         self._socket: ClientConnection | None = None
-        self._count = 0
 
     @property
     def over(self) -> bool:
@@ -148,18 +161,67 @@ class Table:
     def _take(self, frame: Json) -> None:
         if frame["type"] == "refusal":
             raise Refused(frame["reason"])
-        if frame.get("again") and str(frame["id"]).startswith(NONCE) and self._socket is not None:
-            time.sleep(1.0)
-            self._socket.close()
-            self._socket = None  # whoever comes again gives a nonce again
+        if frame["type"] == "welcome" and frame["protocol"] != PROTOCOL:
+            server = self.visitor.server
+            raise Refused(f"{server} speaks protocol {frame['protocol']}, this client {PROTOCOL}")
+        if frame["type"] == "answer":
+            self._hear_answer(frame)
         if frame["type"] in ("welcome", "match"):
             self.match = frame["match"]
+            self._agree()
         if frame["type"] == "update":
             self.view, self.moment = frame["view"], frame["moment"]
             self.log[frame["since"] :] = frame["events"]
             self.match = frame.get("revealed", {}).get("match", self.match)
         if self.tell is not None:
             self.tell(frame)
+
+    def _agree(self) -> None:
+        """Look at what is told of the dice, and give one's own share as far as it is time."""
+        match = self.match
+        if self.witness is None and match["you"] is not None:
+            kept = notes.kept(self.id, match["you"] - 1) if self.visitor.keeps else None
+            self.witness = kept or Witness.of(match)
+        if self.witness is None:
+            return
+        command = self.witness.see(match)
+        self._keep()
+        if command is not None and self._socket is not None:
+            # Sent again whenever the match is told until it is granted, which changes nothing.
+            id = f"{command['type']}-{os.urandom(8).hex()}"
+            with suppress(ConnectionClosed):
+                self._socket.send(json.dumps({**command, "id": id}))
+
+    def _hear_answer(self, frame: Json) -> None:
+        """Note what became of one's own share of the dice."""
+        kind = str(frame["id"]).partition("-")[0]
+        if self.witness is None or kind not in self.witness.sent:
+            return
+        if frame["ok"]:
+            self.witness.granted.add(kind)
+            self._keep()
+        elif frame.get("again") and self._socket is not None:
+            time.sleep(1.0)
+            self._socket.close()
+            self._socket = None  # the new connection is told the match, so the share is sent again
+        elif self.match["state"] in NOT_BEGUN:
+            raise Refused(f"the server refuses your share of the dice: {frame['reason']}")
+
+    def _keep(self) -> None:
+        if self.witness is not None and self.visitor.keeps:
+            notes.keep(self.witness)
+
+    def check_dice(self) -> str:
+        """Check the record of a finished match, and that its shares are those told before.
+
+        Returns what was checked; raises `Unfair` or a `RecordError` where something is wrong.
+        """
+        record = self.visitor.ask("GET", f"/api/matches/{self.id}/record")
+        match = loads(json.dumps(record), load)
+        said = verify(match) if self.witness is None else self.witness.check(match)
+        if self.witness is not None and self.visitor.keeps:
+            notes.forget(self.witness)
+        return said
 
     def _connected(self) -> ClientConnection:
         """The connection; a lost one is made again for as long as it makes sense."""
@@ -171,9 +233,6 @@ class Table:
                 hello = {"type": "hello", "key": self.visitor.key, "since": self.moment}
                 socket.send(json.dumps(hello))
                 self._socket = socket
-                self._count += 1
-                nonce = {"type": "nonce", "id": f"{NONCE}-{self._count}-{os.urandom(4).hex()}"}
-                socket.send(json.dumps({**nonce, "nonce": os.urandom(16).hex()}))
             except (OSError, WebSocketException, TimeoutError) as error:
                 if time.monotonic() > until:
                     raise Refused(f"{self.visitor.server} cannot be reached: {error}") from None

@@ -170,5 +170,5 @@ def test_what_was_begun_with_kernels_goes_on_with_kernels(tmp_path: Path) -> Non
 
     cup = cup_of("random greedy", "firewall-breach", 20)
     played(tmp_path, cup)
-    with pytest.raises(OptionError, match="with compiled games"):
+    with pytest.raises(OptionError, match="its engine is compiled, not python"):
         Archive.begin(str(tmp_path), cup._replace(compiled=False))

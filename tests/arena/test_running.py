@@ -153,7 +153,7 @@ def test_what_is_missing_in_the_middle_is_not_counted_around(tmp_path: Path) -> 
 
 
 @pytest.mark.parametrize(
-    "changes", [{"seed": 6}, {"pairs": 13}, {"sprt": (0.0, 5.0)}, {"gauntlet": True}]
+    "changes", [{"seed": 6}, {"time_limit": 13}, {"sprt": (0.0, 5.0)}, {"gauntlet": True}]
 )
 def test_another_tournament_is_refused(tmp_path: Path, changes: dict[str, object]) -> None:
     cup = tournament("greedy random", "digit-duel")

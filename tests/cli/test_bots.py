@@ -130,3 +130,45 @@ def test_the_check_says_what_is_wrong_and_its_status_too(tmp_path: Path) -> None
     done = run(tmp_path, "bot", "check", command("crashes_at_once"), status=1)
     assert done.stdout == "It does not start: its program ended with exit status 3\n"
     assert run(tmp_path, "bot", "check", "human", status=2).stderr
+
+
+def test_a_bot_for_none_of_the_games_fails_the_check(tmp_path: Path) -> None:
+    (tmp_path / "bot.py").write_text(
+        "import json, sys\n"
+        "for line in sys.stdin:\n"
+        "    print(json.dumps({'type': 'ready', 'games': ['chess']}), flush=True)\n"
+    )
+    words = ("bot", "check", f"{sys.executable} bot.py", "--games", "fire,digit")
+    done = run(tmp_path, *words, status=1)
+    assert "WRONG: it plays chess, and none of firewall-breach, digit-duel" in done.stdout
+    data = json.loads(run(tmp_path, *words, "--json", status=1).stdout)
+    assert data["fine"] is False
+    assert data["plays_none"] == "it plays chess, and none of firewall-breach, digit-duel"
+
+
+LISTENER = """
+import os
+from duels.core import Player
+
+class Listens(Player):
+    def __init__(self):
+        self.heard = 0
+    def on_event(self, number, entry):
+        self.heard += 1
+    def choose(self, view):
+        print("to the output")
+        assert self.heard == view.moment, f"heard {self.heard} of {view.moment}"
+        return view.options[0]
+
+class Exits(Player):
+    def choose(self, view):
+        os._exit(3)
+"""
+
+
+def test_the_check_of_a_class_that_listens_prints_or_exits(tmp_path: Path) -> None:
+    (tmp_path / "players.py").write_text(LISTENER)
+    words = ("bot", "check", "players:Listens", "--games", "clash,cipher", "--json")
+    assert json.loads(run(tmp_path, *words).stdout)["fine"] is True
+    done = run(tmp_path, "bot", "check", "players:Exits", "--games", "fire", status=1)
+    assert "WRONG: its program ended with exit status 3" in done.stdout

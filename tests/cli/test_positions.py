@@ -10,7 +10,9 @@ import pytest
 
 from duels.cli.main import main
 from duels.games import load
+from duels.solve import solve
 from duels.solve.positions import positions
+from tests.plugins import install
 
 
 def run(capsys: pytest.CaptureFixture[str], *words: str) -> tuple[int, str, str]:
@@ -25,8 +27,17 @@ def test_json_lines_go_to_the_output(capsys: pytest.CaptureFixture[str]) -> None
     told = [json.loads(line) for line in out.splitlines()]
     wanted = list(positions(load("firewall-breach"), 5, seed=3))
     assert [line["observation"] for line in told] == [list(p.observation) for p in wanted]
-    assert [line["value"] for line in told] == [p.value for p in wanted]
-    assert {line["player"] for line in told} <= {1, 2}
+    assert {line["player"] for line in told} == {1, 2}
+    for line, position in zip(told, wanted, strict=True):
+        about = [line[name] for name in ("format", "version", "game", "options")]
+        game = load("firewall-breach")
+        assert about == ["duels positions", 1, "firewall-breach", game.settings()]
+        own = position.player_value
+        assert line["player_value"] == own
+        assert line["player_worth"] == list(position.player_worth)
+        assert line["value"] == (own if line["player"] == 1 else 1 - own), "Player 1's"
+        assert line["value"] == pytest.approx(float(solve(game).value(position.state)))
+        assert line["state"]["mover"] == line["player"], "players are 1 and 2"
 
 
 def test_arrays_hold_the_same(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
@@ -37,7 +48,9 @@ def test_arrays_hold_the_same(capsys: pytest.CaptureFixture[str], tmp_path: Path
     assert (status, out.endswith("of them to test with.\n")) == (0, True)
     found, wanted = np.load(path), list(positions(load("digit-duel", digits=4), 70))
     assert found["moves"].tolist() == ["1", "2", "3", "4"]
-    for name in ("observation", "mask", "mix", "worth", "value"):
+    about = json.loads(str(found["about"]))
+    assert (about["game"], about["options"]["digits"], about["version"]) == ("digit-duel", "4", 1)
+    for name in ("observation", "mask", "mix", "value", "player_value", "player_worth"):
         assert found[name].tolist() == [
             list(v) if isinstance(v := getattr(p, name), tuple) else v for p in wanted
         ]
@@ -50,7 +63,10 @@ def test_a_table_holds_the_same(capsys: pytest.CaptureFixture[str], tmp_path: Pa
     )
     path = tmp_path / "positions.parquet"
     assert run(capsys, "number-wars", "--n", "9", "--format", "parquet", "--out", str(path))[0] == 0
-    table = parquet.read_table(path).to_pydict()
+    found = parquet.read_table(path)
+    assert json.loads(found.schema.metadata[b"game"]) == "number-wars"
+    assert json.loads(found.schema.metadata[b"version"]) == 1
+    table = found.to_pydict()
     wanted = list(positions(load("number-wars"), 9))
     assert table["value"] == [p.value for p in wanted]
     assert table["observation"] == [list(p.observation) for p in wanted]
@@ -74,6 +90,30 @@ def test_what_cannot_be_is_one_line(capsys: pytest.CaptureFixture[str], tmp_path
     status, out, err = run(capsys, "firewall", "--out", str(path))
     assert (status, out) == (1, "")
     assert err == f"duels: cannot write {path}: No such file or directory\n"
+
+
+@pytest.mark.parametrize(
+    ("words", "why"),
+    [
+        ("cipher", "hidden hands"),
+        ("firewall --set strength=201", "solved exactly up to strength=200"),
+        ("bare-goofspiel", "it lacks moves, features, encode"),
+    ],
+)
+def test_a_game_without_positions_leaves_files_as_they_were(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
+    words: str, why: str,
+) -> None:  # fmt: skip
+    install(tmp_path)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    path = tmp_path / "positions.jsonl"
+    status, out, err = run(capsys, *words.split(), "--out", str(path))
+    assert (status, out, err.count("\n")) == (1, "", 1)
+    assert why in err
+    assert not path.exists()
+    path.write_text("kept\n")
+    assert run(capsys, *words.split(), "--out", str(path))[0] == 1
+    assert path.read_text() == "kept\n"
 
 
 def test_a_small_game_says_that_there_are_no_more(

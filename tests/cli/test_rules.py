@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
 from pathlib import Path
 
 import pytest
@@ -102,6 +103,18 @@ def test_a_pager_that_is_left_early_is_no_error(tmp_path: Path) -> None:
     screen = Screen(tmp_path, "rules cipher-siege", PAGER="true")
     assert screen.end() == 0
     assert screen.text == ""
+
+
+@pytest.mark.skipif(shutil.which("less") is None, reason="less is not installed")
+def test_no_file_is_written_from_the_prompt_of_the_pager(tmp_path: Path) -> None:
+    screen = Screen.sized(tmp_path, "rules cipher-siege", 24, 80, PAGER="less -X")
+    screen.wait("Cipher Siege")
+    screen.wait(":")  # its prompt
+    screen.child.send("s")  # saves what came through a pipe
+    screen.child.send("written\n")
+    screen.child.send("q")
+    assert screen.end() == 0
+    assert not (tmp_path / "written").exists()
 
 
 def test_a_pager_takes_an_interrupt_for_itself(tmp_path: Path) -> None:

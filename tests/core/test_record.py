@@ -120,7 +120,7 @@ def change(path: str, value: Any) -> Any:
 @pytest.mark.parametrize(
     ("path", "value", "says"),
     [
-        ("version", 3, "version 3; this program reads up to 2"),
+        ("version", 4, "version 4; this program reads up to 3"),
         ("version", None, "version None"),
         ("format", "chess", "not a record"),
         ("game", "poker", "there is no game 'poker'"),

@@ -31,7 +31,10 @@ def test_json_has_the_figures_by_seat_and_the_worst_positions() -> None:
     for name in ("value_vs_perfect", "value_vs_best_response", "exploitability"):
         assert list(data[name]) == ["1", "2"]
     assert data["worst"]
+    assert {position["player"] for position in data["worst"]} <= {1, 2}
     assert data["options"]["strength"] == "5/6"
+    about = (data["format"], data["version"], data["game"])
+    assert about == ("duels exploitability", 1, "firewall-breach")
 
 
 def test_text_says_the_same() -> None:

@@ -161,3 +161,26 @@ def test_the_command_says_in_one_line_that_a_bot_failed() -> None:
     assert done.stderr.count("\n") == 1
     assert "failed: its program ended with exit status 1 (ZeroDivisionError" in done.stderr
     assert run("human").returncode == 2
+
+
+def test_a_program_that_is_sampled_gets_streams_that_it_cannot_know(tmp_path: Path) -> None:
+    """Those of two measurements have nothing in common."""
+    told = []
+    for number in range(2):
+        bot, marks = tmp_path / "bot.py", tmp_path / f"marks{number}"
+        bot.write_text(
+            "import json, sys\n"
+            "for line in sys.stdin:\n"
+            "    asked = json.loads(line)\n"
+            "    answer = {'type': 'ready'}\n"
+            "    if asked['type'] == 'choose':\n"
+            f"        open({str(marks)!r}, 'a').write(asked['seed'] + '\\n')\n"
+            "        answer = {'type': 'move', 'move': asked['view']['options'][0]}\n"
+            "    if asked['type'] != 'over':\n"
+            "        print(json.dumps(answer), flush=True)\n"
+        )
+        done = run(f"{sys.executable} {bot}", "--games", "20")
+        assert done.returncode == 0, done.stderr
+        told.append({line.rpartition(" ")[0] for line in marks.read_text().splitlines()})
+    assert len(told[0]) > 40
+    assert not told[0] & told[1]

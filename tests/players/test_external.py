@@ -278,6 +278,8 @@ def test_limits_can_be_set_by_the_environment(monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setenv("DUELS_BOT_SECONDS", "2.5")
     monkeypatch.setenv("DUELS_BOT_MEMORY", "4096")
     assert Limits.usual()[:3] == (2.5, 30.0, 4096)
+    monkeypatch.setenv("DUELS_BOT_START", "60")
+    assert Limits.usual().start == 60.0
     for wrong in ("-1", "nan", "many"):
         monkeypatch.setenv("DUELS_BOT_SECONDS", wrong)
         with pytest.raises(OptionError, match="DUELS_BOT_SECONDS: expected a number above 0"):

@@ -9,6 +9,7 @@ import pytest
 
 from duels.core.game import AnyGame, Chance, Decide, Game, Over
 from duels.games import load
+from duels.games.number_wars import TIMEOUT
 from duels.solve import Unsolved, solve
 from duels.solve.generic import Generic
 
@@ -160,3 +161,12 @@ def test_long_work_tells_how_far_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
     assert len(told) > 3
     assert 0 < told[0] < 1
     assert told[-1] == 1
+
+
+def test_states_after_a_lost_turn_are_known_too() -> None:
+    """A match reaches them when time runs out; they are no option of a player."""
+    game = load("number-wars", lp=9, numbers=3)
+    late = game.play(game.start(), TIMEOUT)
+    found = Generic(game)
+    assert found.value(late) == solve(game).value(late) == 0
+    assert found.start_value() == 1

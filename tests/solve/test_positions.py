@@ -33,13 +33,15 @@ def test_a_position_has_the_values_of_the_solution(game: AnyGame) -> None:
         options = turn.options[position.player]
         assert {m for m, yes in zip(moves, position.mask, strict=True) if yes} == set(options)
         value = float(solution.value(position.state))
-        assert position.value == pytest.approx(value if position.player == 0 else 1 - value)
+        assert position.value == pytest.approx(value)
+        own = position.player_value
+        assert own == pytest.approx(value if position.player == 0 else 1 - value)
         assert sum(position.mix) == pytest.approx(1)
-        chosen = sum(p * w for p, w in zip(position.mix, position.worth, strict=True))
-        assert chosen == pytest.approx(position.value, abs=1e-9)
-        assert max(position.worth) == pytest.approx(position.value, abs=1e-9)
+        chosen = sum(p * w for p, w in zip(position.mix, position.player_worth, strict=True))
+        assert chosen == pytest.approx(own, abs=1e-9)
+        assert max(position.player_worth) == pytest.approx(own, abs=1e-9)
         assert all(m or (p == w == 0) for m, p, w in zip(
-            position.mask, position.mix, position.worth, strict=True
+            position.mask, position.mix, position.player_worth, strict=True
         ))  # fmt: skip
 
 

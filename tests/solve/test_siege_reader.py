@@ -13,7 +13,14 @@ from duels.core.match import Match
 from duels.games import load
 from duels.solve import tables
 from duels.solve.cipher_siege import CipherSiegeSolution
-from duels.solve.siege.strategy import KIND, payload_of
+from duels.solve.siege.strategy import (
+    BEST,
+    CERTIFIED,
+    EXPLOITABLE,
+    KIND,
+    SEPARATE,
+    payload_of,
+)
 from duels.solve.solution import Unsolved
 
 
@@ -24,9 +31,11 @@ def solution() -> CipherSiegeSolution:
 
 def test_the_shipped_strategy_opens() -> None:
     assert float(solution().start_value()) == pytest.approx(0.718, abs=0.002)
-    assert solution().bound == 0.0033, "what a learned responder gained in both seats together"
+    assert solution().own_bound == 0.0033, "what a learned responder gained in both seats together"
+    assert solution().bound == 0.0051, "what a separately written one gained"
     assert solution().caveat == (
-        "Approximate: the strategy is exploitable by at least 0.0033; by at most 0.0197, certified."
+        "Approximate: the strategy is exploitable by at least 0.0051 (measured by a separate "
+        "implementation; the responder here gains 0.0033); by at most 0.0197, certified."
     )
     assert solution().facts["states"] > 200_000
     second = CipherSiegeSolution(load("cipher-siege", first=1))
@@ -165,3 +174,39 @@ def test_a_table_that_nobody_measured_claims_no_bound(
     assert trained.bound is None
     assert trained.caveat is not None
     assert "no bound was measured" in trained.caveat
+
+
+@pytest.mark.parametrize(
+    ("own", "separate", "bound", "source"),
+    [
+        (0.0012, None, 0.0012, ""),
+        (0.0012, [0.7, 0.3009], 0.0012, ""),
+        (0.0012, [0.7, 0.3021], 0.0021, "separate implementation; the responder here gains 0.0012"),
+        (None, [0.7, 0.3021], 0.0021, "(measured by a separate implementation)"),
+    ],
+)
+def test_the_larger_lower_bound_is_stated_with_its_source(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
+    own: float | None, separate: list[float] | None, bound: float, source: str,
+) -> None:  # fmt: skip
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
+    game = load("cipher-siege", integrity=16)
+    facts: dict[str, object] = {"states": 0, "fine_plies": 6, "first player": 0.7}
+    facts[EXPLOITABLE] = own
+    if separate is not None:
+        facts[SEPARATE] = separate
+    tables.store(game, payload_of([]), KIND, facts=facts)
+    found = CipherSiegeSolution(game)
+    assert (found.bound, found.own_bound) == (bound, own)
+    assert found.caveat is not None
+    assert f"at least {bound:.4f}" in found.caveat
+    assert source in found.caveat
+    assert bool(source) == ("separate" in found.caveat)
+
+
+def test_the_bounds_of_each_seat_are_no_tighter_than_those_of_both() -> None:
+    """Sums of rounded bounds must hold too, so each is rounded outward."""
+    facts = solution().facts
+    (low_one, high_one), (low_two, high_two) = facts[BEST]
+    assert low_one + low_two - 1 <= facts[EXPLOITABLE] + 1e-9
+    assert high_one + high_two - 1 >= facts[CERTIFIED] - 1e-9

@@ -11,7 +11,16 @@ import pytest
 from tests.web.postgres import Postgres, programs
 
 # Helpers, which need the extra.
-collect_ignore = ["server.py", "crashing.py", "postgres.py", "hidden.py", "raw.py", "fixed.py"]
+collect_ignore = [
+    "server.py",
+    "crashing.py",
+    "postgres.py",
+    "hidden.py",
+    "raw.py",
+    "fixed.py",
+    "proxy.py",
+    "dying.py",
+]
 
 
 @pytest.fixture(scope="session")

@@ -20,9 +20,10 @@ from websockets.exceptions import WebSocketException
 from duels.core.fair import verify
 from duels.core.game import Pick
 from duels.core.record import loads
+from duels.core.witness import Witness
 from duels.games import BUILT_IN, load
 from duels.web.keys import new_key
-from tests.web.server import NONCE, Seated
+from tests.web.server import Seated
 
 GONE = (OSError, WebSocketException, asyncio.TimeoutError, httpx.HTTPError, EOFError)
 
@@ -34,6 +35,7 @@ class Played:
     id: str
     keys: tuple[str, str]
     acknowledged: tuple[list[str], list[str]] = field(default_factory=lambda: ([], []))
+    witnesses: list[Witness | None] = field(default_factory=lambda: [None, None])
     over: bool = False
 
 
@@ -85,9 +87,9 @@ class Crowd:
                 socket = await connect(f"{self.ws}/ws/{match.id}", compression=None, open_timeout=5)
                 seated = Seated(socket, match.keys[seat])
                 await seated.hello(0)
-                while not (await seated.wish("nonce", f"nonce{seat}", nonce=NONCE))["ok"]:
-                    self.refused += 1
-                    await asyncio.sleep(0.05)
+                match.witnesses[seat] = match.witnesses[seat] or Witness.of(seated.match)
+                if (witness := match.witnesses[seat]) is not None:
+                    await seated.agree(witness)
                 while True:
                     if wished is None:
                         match.over = not await self.choosing(seated)
@@ -121,6 +123,7 @@ class Crowd:
                 break
             with suppress(TimeoutError):
                 await asyncio.wait_for(seated.receive(), 0.5)
+            self.refused, seated.refused = self.refused + seated.refused, 0
         return seated.view is None or seated.view["result"] is None
 
     @property

@@ -126,7 +126,8 @@ async def all_that_is_told(match: Match, viewer: int | None) -> Told:
                 for wish in (
                     say.Move("a", at, "nonsense"), say.Move("b", at, None, "attack 9 9 9"),
                     say.Move("c", at + 1, "1"), say.Accept("d", at), say.Claim("e"),
-                    say.Nonce("f", NONCE), say.Rematch("g"), say.React("h", "👏"), say.Ping("i"),
+                    say.Commit("f", "a" * 64), say.Reveal("n", NONCE), say.Rematch("g"),
+                    say.React("h", "👏"), say.Ping("i"),
                 )
             ]  # fmt: skip
             found = await asked(hall, viewer)

@@ -55,6 +55,17 @@ class Postgres:
     def stop(self, mode: str = "fast") -> None:
         self._run("pg_ctl", "-D", str(self.folder), "-w", "-m", mode, "stop")
 
+    def restored(self, dump: bytes) -> str:
+        """The address of a new database with the contents of a dump."""
+        name = f"restored_{os.urandom(4).hex()}"
+        self._run("createdb", *self._reach, name)
+        url = f"{self.url.rpartition('/')[0]}/{name}"
+        subprocess.run(
+            [str(self.bin / "psql"), "-q", "-v", "ON_ERROR_STOP=1", url],
+            input=dump, check=True, stdout=subprocess.DEVNULL,
+        )  # fmt: skip
+        return url
+
     def check(self) -> None:
         """Fail if a table or an index is not as it should be."""
         self._run("pg_amcheck", *self._reach, "--install-missing", "--heapallindexed", "duels")

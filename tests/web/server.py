@@ -10,7 +10,7 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -20,15 +20,20 @@ import httpx
 import uvicorn
 from websockets.asyncio.client import ClientConnection, connect
 
+from duels.core.chance import commitment
+from duels.core.fair import nonce_hash
+from duels.core.witness import Witness
+from duels.web import commands as say
 from duels.web.app import make_app
 from duels.web.hall import Hall
 from duels.web.keys import new_key
+from duels.web.room import Room
 from duels.web.settings import Limits, Settings
 from duels.web.sqlite import SqliteStore
 from duels.web.store import Store
 
 ROOT = Path(__file__).parents[2]
-NONCE = "0123456789abcdef"
+NONCE = "0123456789abcdef" * 2
 MUCH = (1e9, 10**9)
 FREELY = Limits(
     connections_per_address=10**6, connections_per_key=10**6, frames=MUCH, requests=MUCH,
@@ -111,7 +116,7 @@ class Person:
         seated = Seated(await connect(f"{self.ws}/ws/{id}", compression=None), self.key)
         await seated.hello(since)
         if nonce:
-            await seated.wish("nonce", nonce=NONCE)
+            await seated.agree()
         return seated
 
 
@@ -127,16 +132,59 @@ class Seated:
         self.moment = 0
         self.events: list[Any] = []
         self.count = 0
+        self.witness: Witness | None = None
+        self.refused = 0  # shares that could not be stored, and were given again
+        self._waiting: asyncio.Queue[str | Exception] = asyncio.Queue()
+        self._reader: asyncio.Task[None] | None = None
 
     async def hello(self, since: int = 0) -> None:
         await self.send(type="hello", key=self.key, since=since)
         await self.until("welcome")
 
+    async def agree(self, witness: Witness | None = None) -> None:
+        """Give one's share of the dice as other clients do, without being asked for frames."""
+        self.witness = witness or Witness.of(self.match)
+        if self.witness is not None:
+            await self._share(self.match)
+            self._reader = asyncio.create_task(self._read())
+
+    async def _share(self, match: Any) -> None:
+        assert self.witness is not None
+        command = self.witness.see(match)
+        if command is not None:
+            await self.send(**command, id=os.urandom(8).hex())
+
+    async def _read(self) -> None:
+        """Take frames until the match has started, and keep them for `receive`."""
+        match = self.match
+        frame = {"type": ""}
+        try:
+            while frame["type"] != "update":
+                text = await self.socket.recv()
+                assert isinstance(text, str)
+                frame = json.loads(text)
+                match = frame.get("match") if frame["type"] in ("welcome", "match") else match
+                if frame.get("again"):
+                    self.refused += 1
+                    await asyncio.sleep(0.05)
+                if frame["type"] in ("welcome", "match") or frame.get("again"):
+                    await self._share(match)
+                self._waiting.put_nowait(text)
+        except Exception as error:
+            self._waiting.put_nowait(error)
+
     async def send(self, **frame: Any) -> None:
         await self.socket.send(json.dumps(frame))
 
+    async def _next(self) -> Any:
+        if self._reader is not None and not (self._reader.done() and self._waiting.empty()):
+            return await self._waiting.get()
+        return await self.socket.recv()
+
     async def receive(self) -> Any:
-        text = await asyncio.wait_for(self.socket.recv(), 60)
+        text = await asyncio.wait_for(self._next(), 60)
+        if isinstance(text, Exception):
+            raise text
         assert isinstance(text, str)
         frame = json.loads(text)
         self.raw.append(text)
@@ -178,6 +226,15 @@ class Seated:
 
     async def close(self) -> None:
         await self.socket.close()
+
+
+def shares(room: Room) -> Iterator[tuple[int, say.Commit | say.Reveal]]:
+    """What the clients of a room send for its dice, each with its seat."""
+    published = commitment(int(room.row.secret)) or ""
+    for seat in room.humans:
+        yield seat, say.Commit("commit", nonce_hash(room.row.id, seat, published, NONCE))
+    for seat in room.humans:
+        yield seat, say.Reveal("reveal", NONCE)
 
 
 async def play_out(seated: Seated, pick: Callable[[list[str]], str]) -> None:

@@ -10,6 +10,7 @@ from collections import Counter
 from dataclasses import replace
 from typing import Any
 
+import msgspec
 import pytest
 
 pytest.importorskip("starlette", reason="needs the extra: pip install 'duels[web]'")
@@ -38,7 +39,7 @@ from duels.web.openapi import document
 from duels.web.sockets import Sockets
 from duels.web.sqlite import SqliteStore
 from duels.web.visitor import Visitor
-from tests.web.server import NONCE, QUICK
+from tests.web.server import NONCE, QUICK, shares
 
 KEYS = ("K" * 43, "L" * 43, "M" * 43)
 GAMES = ("firewall-breach", "number-clash", "cipher-siege", "digit-duel", "number-wars")
@@ -173,8 +174,8 @@ class Protocol(RuleBasedStateMachine):
         row = do(self.lobby.create(one, Wish(game, seat=1)))
         self.room = do(self.loop.hall.room(row.id))
         do(self.lobby.join(row.id, two))
-        for seat in (0, 1):
-            self.say(seat, {"type": "nonce", "nonce": NONCE})
+        for seat, share in shares(self.room):
+            self.say(seat, msgspec.to_builtins(share))
         assert self.room.match is not None
 
     def say(self, seat: int | None, frame: Any, id: str | None = None) -> Any:
@@ -252,12 +253,19 @@ class Protocol(RuleBasedStateMachine):
 
     @begun
     @rule(kind=st.sampled_from(["move", "resign", "undo", "accept", "decline", "hint", "claim",
-                                "rematch", "nonce", "react"]))  # fmt: skip
+                                "rematch", "commit", "reveal", "react"]))  # fmt: skip
     def a_stranger_wishes_something(self, kind: str) -> None:
         at = len(self.room.match.events)
         self.unchanged(
             None,
-            {"type": kind, "at": at, "move": "1", "nonce": "f" * 16, "reaction": "👏"},
+            {
+                "type": kind,
+                "at": at,
+                "move": "1",
+                "nonce": NONCE,
+                "hash": "f" * 64,
+                "reaction": "👏",
+            },
         )
 
     @begun

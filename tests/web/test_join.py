@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import os
+import signal
+import stat
 import subprocess
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from random import Random
+from typing import Any
 
 import pytest
 
@@ -55,7 +59,10 @@ def test_a_bot_joins_a_match_and_plays_it_to_its_end(server: Process, tmp_path: 
     assert (status, errors) == (0, "")
     assert "as Player 2." in out
     assert table.view is not None
-    assert out.splitlines()[-1] == table.view["result"]["reason"]
+    *_, told, dice = out.splitlines()
+    assert told == table.view["result"]["reason"]
+    assert dice.startswith("Dice checked: ")
+    assert "2 nonces fit their hashes" in dice
 
 
 def test_two_bots_meet_by_open_challenges(server: Process, tmp_path: Path) -> None:
@@ -116,3 +123,91 @@ def test_the_history_of_a_log_is_that_of_the_match(game: AnyGame) -> None:
                 continue
         else:
             match.submit(seat, luck.choice(match.view(seat).options))
+
+
+def opened(visitor: Visitor, count: int) -> list[dict[str, Any]]:
+    """The open challenges of others, once there are so many."""
+    until = time.monotonic() + 60
+    while time.monotonic() < until:
+        found: list[dict[str, Any]] = visitor.ask("GET", "/api/matches")["open"]
+        if len(found) == count:
+            return found
+        time.sleep(0.1)
+    raise AssertionError(f"{len(found)} challenges, not {count}")
+
+
+@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM])
+def test_a_bot_that_is_stopped_withdraws_its_challenge(
+    server: Process, tmp_path: Path, how: signal.Signals
+) -> None:
+    other = Visitor(server.url, new_key())
+    bot = started(tmp_path, server.url, "--bot", "greedy", "--game", "clash")
+    (challenge,) = opened(other, 1)
+    bot.send_signal(how)
+    status, _, errors = ended(bot)
+    assert (status, errors) == (128 + how, "The bot has left. Its challenge was withdrawn.\n")
+    assert other.ask("GET", f"/api/matches/{challenge['id']}")["state"] == "closed"
+    opened(other, 0)
+
+
+def test_a_bot_that_is_stopped_resigns_what_only_it_could_go_on_with(
+    server: Process, tmp_path: Path
+) -> None:
+    other = Visitor(server.url, new_key())
+    bot = started(tmp_path, server.url, "--bot", "greedy", "--game", "clash")
+    table = other.sit(other.join(opened(other, 1)[0]["id"])["id"])
+    assert table.choosing() is not None
+    bot.send_signal(signal.SIGTERM)
+    status, _, errors = ended(bot)
+    assert (status, errors) == (143, "The bot has left. It has resigned its match.\n")
+    while not table.over:
+        table.receive(30.0)
+    assert table.view is not None
+    assert table.view["result"]["by"] == "resignation"
+    table.close()
+
+
+def test_two_bots_on_one_machine_are_two_players(server: Process, tmp_path: Path) -> None:
+    """The same command twice: each has a challenge of its own, under an identity of its own."""
+    words = (server.url, "--bot", "greedy", "--game", "clash")
+    bots = [started(tmp_path, *words) for _ in range(2)]
+    challenges = opened(Visitor(server.url, new_key()), 2)
+    for bot in bots:
+        bot.terminate()
+        assert ended(bot)[0] == 143
+    seats = [seat["id"] for match in challenges for seat in match["seats"] if seat]
+    assert len(set(seats)) == 2
+
+
+def test_a_kept_key_is_the_same_player_again_and_of_one_process(
+    server: Process, tmp_path: Path
+) -> None:
+    other, key = Visitor(server.url, new_key()), str(tmp_path / "key")
+    words = (server.url, "--bot", "greedy", "--key", key)
+    bot = started(tmp_path, *words, "--game", "clash")
+    id = other.join(opened(other, 1)[0]["id"])["id"]
+    table = other.sit(id)
+    assert table.choosing() is not None
+    status, _, errors = ended(started(tmp_path, *words))
+    assert (status, errors.count("\n")) == (2, 1)
+    assert "is in use by another process" in errors
+    bot.terminate()
+    assert ended(bot)[2] == ("The bot has left. Its match waits: the same --key goes on with it.\n")
+    bot = started(tmp_path, *words, "--matches", "1")
+    while (view := table.choosing()) is not None:
+        table.wish("move", at=view["moment"], move=view["options"][-1])
+    table.close()
+    assert ended(bot)[0] == 0
+    assert stat.S_IMODE(os.stat(key).st_mode) == 0o600
+
+
+def test_a_file_that_holds_no_key_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "text").write_text("not a key\n")
+    (tmp_path / "bytes").write_bytes(b"\xff\xfe\x00")
+    for place, status in (("text", 2), ("bytes", 2), ("no/such/folder", 1), ("", 1)):
+        path = str(tmp_path / place)
+        found, out, errors = ended(
+            started(tmp_path, "http://127.0.0.1:9", "--bot", "greedy", "--key", path)
+        )
+        assert (found, out, errors.count("\n")) == (status, "", 1), errors
+    assert (tmp_path / "text").read_text() == "not a key\n"

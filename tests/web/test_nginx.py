@@ -70,6 +70,7 @@ def test_a_match_is_played_behind_nginx_over_tls(tmp_path: Path) -> None:
             assert healthy.json() == {"ok": True}
             assert healthy.headers["strict-transport-security"]
             assert (await http.get("/metrics")).status_code == 403
+            assert (await http.get("/readyz")).status_code == 403
             ada = Person(http, base.replace("http", "ws"), new_key())
             made = await ada.create("digit-duel", opponent="greedy")
             url = f"{ada.ws}/ws/{made['id']}"
@@ -78,7 +79,7 @@ def test_a_match_is_played_behind_nginx_over_tls(tmp_path: Path) -> None:
             socket = await connect(url, ssl=trusted, origin=base)  # type: ignore[arg-type]
             seated = Seated(socket, ada.key)
             await seated.hello()
-            await seated.wish("nonce", nonce="a" * 16)
+            await seated.agree()
             await play_out(seated, lambda options: options[0])
             assert (await ada.get(f"/api/matches/{made['id']}"))["state"] == "over"
             evil = asyncio.ensure_future(

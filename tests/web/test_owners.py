@@ -20,7 +20,7 @@ from duels.web.lobby import Lobby, Wish
 from duels.web.store import Save, Unavailable
 from tests.web.hidden import FIXED, ID, KEYS, Ear, hall_with
 from tests.web.postgres import Postgres
-from tests.web.server import NONCE, QUICK, run
+from tests.web.server import QUICK, run, shares
 from tests.web.test_stores import new_row
 
 
@@ -41,8 +41,8 @@ def test_who_takes_a_room_from_another_ends_what_that_writes(
         await Lobby(old).join(row.id, digest(KEYS[1]))
         room, ear = await old.room(row.id), Ear(1)
         await old.enter(room, ear, 0)
-        for seat in (0, 1):
-            assert b"true" in await Desk(old).command(room, seat, say.Nonce(f"n{seat}", NONCE))
+        for seat, share in shares(room):
+            assert b"true" in await Desk(old).command(room, seat, share)
         assert await new.store.owner(row.id) == old.address
         await old.store._owners._alive.close()  # type: ignore[attr-defined]
         assert await new.store.owner(row.id) is None

@@ -129,7 +129,7 @@ def test_a_spectator_who_joins_becomes_a_player_on_the_same_connection() -> None
             assert two.match["you"] is None
             await bob.join(made["id"])
             assert (await two.until("welcome"))["you"] == 2
-            await two.wish("nonce", nonce="f" * 16)
+            await two.agree()
             assert await one.choosing()
             await two.started()
             assert two.view["player"] == 2

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import sqlite3
 from dataclasses import replace
 from pathlib import Path
 
@@ -45,7 +46,10 @@ def test_clocks_are_made_again_from_the_store_alone(tmp_path: Path) -> None:
             now.time += 100
             assert (await one.move("10"))["ok"]
             now.time += 30
-            async with served(settings) as second:
+            copy = str(tmp_path / "copy.sqlite")
+            with sqlite3.connect(path) as source, sqlite3.connect(copy) as target:
+                source.backup(target)
+            async with served(replace(settings, database=copy)) as second:
                 again = await Person(second.http, second.ws, two.key or "").sit(id, 0)
                 await again.started()
                 assert again.view["clocks"] == [900, 970]

@@ -10,6 +10,8 @@ import pytest
 
 pytest.importorskip("starlette", reason="needs the extra: pip install 'duels[web]'")
 
+from duels.web.app import store_of
+from tests.web.postgres import Postgres
 from tests.web.server import QUICK, Person, Process, Seated, Served, run, served
 
 
@@ -53,12 +55,14 @@ def test_a_move_that_is_sent_again_is_answered_as_the_first_time_and_counts_once
     run(test)
 
 
-def test_a_move_that_another_process_wrote_meanwhile_is_answered_as_there(tmp_path: Path) -> None:
+def test_a_move_that_another_process_wrote_meanwhile_is_answered_as_there(
+    postgres: Postgres,
+) -> None:
     """A process that has just been killed may have written it after the room was read here."""
 
     async def test() -> None:
-        settings = replace(QUICK, database=str(tmp_path / "duels.sqlite"))
-        async with served(settings) as server, served(settings) as other:
+        stores = [store_of(postgres.url) for _ in "ab"]
+        async with served(QUICK, stores[0]) as server, served(QUICK, stores[1]) as other:
             one, two, id = await seated(server, "number-wars")
             there = await Person(other.http, other.ws, one.key or "").sit(id, nonce=False)
             watching = await other.person().sit(id, nonce=False)
@@ -204,27 +208,6 @@ def test_whoever_leaves_for_good_can_be_beaten_after_a_countdown() -> None:
                 "type": "result", "winner": 2, "by": "forfeit",
                 "reason": "Player 1 forfeits: left the match.",
             }  # fmt: skip
-
-    run(test)
-
-
-def test_a_player_who_withholds_a_nonce_only_delays_until_the_match_is_closed() -> None:
-    async def test() -> None:
-        now = Hands()
-        async with served(now=now) as server:
-            ada, bob = server.person(), server.person()
-            made = await ada.create("cipher-siege")
-            await bob.join(made["id"])
-            one = await ada.sit(made["id"])
-            two = await bob.sit(made["id"], nonce=False)
-            assert one.view is None
-            assert "not started" in (await two.wish("move", at=0, move="swap 1"))["reason"]
-            now.time += QUICK.start_within + 1
-            closed = await one.until("match")
-            assert closed["match"]["state"] == "closed"
-            assert closed["match"]["reason"]
-            assert (await two.wish("nonce", nonce="a" * 16))["ok"]
-            assert (await ada.get(f"/api/matches/{made['id']}"))["state"] == "closed"
 
     run(test)
 

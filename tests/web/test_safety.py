@@ -31,7 +31,8 @@ def test_a_seat_is_played_only_with_its_key() -> None:
                 assert not (await eve.wish(kind, at=0, move="10"))["ok"]
             for kind in ("claim", "rematch"):
                 assert not (await eve.wish(kind))["ok"]
-            assert not (await eve.wish("nonce", nonce="a" * 16))["ok"]
+            assert not (await eve.wish("commit", hash="a" * 64))["ok"]
+            assert not (await eve.wish("reveal", nonce="a" * 32))["ok"]
             room = await server.hall.room(id)
             assert room.match is not None
             assert room.match.events == []

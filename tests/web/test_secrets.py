@@ -19,11 +19,11 @@ from duels.games import load
 from duels.web import api, frames, pages
 from duels.web import commands as say
 from duels.web.desk import Desk
-from duels.web.hall import Hall, log
+from duels.web.hall import Hall
 from duels.web.keys import digest
 from duels.web.picture import picture
 from duels.web.room import Room
-from duels.web.store import header
+from duels.web.store import header, log
 from tests.core.test_courses import VIEWERS
 from tests.variants import VARIANTS, name
 from tests.web.hidden import (

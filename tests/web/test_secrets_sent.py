@@ -42,7 +42,8 @@ def visit(port: int, id: str, viewer: int | None) -> Told:
         (
             {"type": "move", "at": 0, "move": "nonsense"}, {"type": "move", "at": 10**6},
             {"type": "move", "at": 1, "text": "attack 9 9 9"}, {"type": "accept", "at": 0},
-            {"type": "claim"}, {"type": "rematch"}, {"type": "nonce", "nonce": NONCE},
+            {"type": "claim"}, {"type": "rematch"}, {"type": "reveal", "nonce": NONCE},
+            {"type": "commit", "hash": "a" * 64},
             {"type": "ping"},
         )
     ):  # fmt: skip

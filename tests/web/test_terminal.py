@@ -38,9 +38,9 @@ def seated(
     table = other.sit(made["id"])
     table.receive()
     screen = Screen(home, f"play --server {server.url}/match/{made['id']}")
-    screen.wait(PROMPT, r"'bypass'\): ")
     while table.view is None:
         table.receive()
+    screen.wait(PROMPT, r"'bypass'\): ")
     return screen, table
 
 

@@ -8,6 +8,7 @@ import os
 import socket
 import subprocess
 import sys
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
@@ -88,6 +89,39 @@ def test_a_nonce_that_could_not_be_stored_is_given_again(
     run(test)
 
 
+def test_a_terminal_that_is_started_again_reveals_the_nonce_it_committed_to(
+    tmp_path: Path,
+) -> None:
+    async def test() -> None:
+        async with served() as server:
+            ada = server.person()
+            made = await ada.create("firewall-breach", seat=1)
+            one = await ada.sit(made["id"], nonce=False)
+            address = f"{server.url}/match/{made['id']}"
+            env = {**os.environ, "PYTHONPATH": str(ROOT), "XDG_DATA_HOME": str(tmp_path / "home")}
+            command = [sys.executable, "-m", "duels", "play", "--server", address]
+            first = subprocess.Popen(command, env=env, cwd=ROOT, stdin=subprocess.PIPE)
+            while (hash := one.match["hashes"][1]) is None:
+                await one.receive()
+            first.kill()
+            first.wait()
+            await one.agree()
+            again = asyncio.create_task(
+                asyncio.to_thread(duels, tmp_path, "play", "--server", address, text="resign\n")
+            )
+            assert await one.choosing()
+            assert (await one.move("bypass"))["ok"]
+            while one.view["result"] is None:
+                await one.receive()
+            assert one.match["hashes"][1] == hash
+            done = await again
+            assert done.returncode == 0, done.stderr
+            assert "Dice checked: the secret fits its commitment" in done.stdout
+            assert not list((tmp_path / "home" / "duels" / "dice").iterdir())
+
+    run(test)
+
+
 def test_a_terminal_player_joins_by_the_address_of_a_match_and_can_come_back(
     tmp_path: Path,
 ) -> None:
@@ -126,8 +160,11 @@ def test_two_bots_play_over_the_protocol_through_a_restart_of_the_server(tmp_pat
     match = one.create("number-wars", seat=1)
     two.join(match["id"])
     tables = [one.sit(match["id"]), two.sit(match["id"])]
-    for table in tables:
-        table.receive()
+    while any(table.view is None for table in tables):
+        for table in tables:
+            if table.view is None:
+                with suppress(TimeoutError):
+                    table.receive(0.05)
     moves = 0
     try:
         while not tables[0].over:
@@ -143,6 +180,7 @@ def test_two_bots_play_over_the_protocol_through_a_restart_of_the_server(tmp_pat
         assert moves > 7
         record = one.ask("GET", f"/api/matches/{match['id']}/record")
         assert loads(json.dumps(record), load).result is not None
+        assert all("2 nonces fit their hashes" in table.check_dice() for table in tables)
     finally:
         server.kill()
 

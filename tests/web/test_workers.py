@@ -179,7 +179,9 @@ def test_a_process_that_passes_on_answers_with_the_bytes_of_the_owner(postgres: 
             ada = owner.person()
             made = await ada.create("number-wars", seat=1, opponent="random")
             path = f"/api/matches/{made['id']}"
-            await (await ada.sit(made["id"])).wish("resign", at=0)
+            seated = await ada.sit(made["id"])
+            await seated.started()
+            await seated.wish("resign", at=0)
             for ask in (
                 "",
                 "/record",

@@ -23,7 +23,9 @@ from duels.envs.kernels import DECISIONS, Array, Chooser, kernel_of, np
 from duels.envs.kernels.drive import BY_LIMIT, RUNNING, Drivers, drivers, misplaced
 from duels.envs.kernels.oppose import Opposing, nothing, opposing
 from duels.envs.kernels.stream import fill_luck, keys
-from duels.games import load
+from duels.envs.policy import ArrayFunction, EnvPolicy
+from duels.envs.settings import Scale
+from duels.games import game_of
 
 
 class Step(NamedTuple):
@@ -46,11 +48,12 @@ class Batch:
         turn_limit: int = TURN_LIMIT,
         memory: bool = False,
     ) -> None:
-        game = load(game) if isinstance(game, str) else game
+        game = game_of(game)
         kernel = kernel_of(game)
         self.game = game
         self.size = whole("size", size, low=1)
         self.turn_limit = whole("turn_limit", turn_limit, low=1)
+        self.memory = memory and bool(game.recalled())
         self.sealed = kernel.sealed(game)
         self.moves = game.moves()
         self.features = (*game.features(), *(game.recalled() if memory else ()))
@@ -76,6 +79,10 @@ class Batch:
 
     def _against(self, opponent: Chooser) -> Opposing:
         return opposing(self.game.slug, self.sealed, opponent.choose, opponent.ahead or nothing)
+
+    def policy(self, function: ArrayFunction) -> EnvPolicy:
+        """`function` over this batch's observations, as `duels.measure` takes it."""
+        return EnvPolicy(function, self.game, Scale(self.game, memory=self.memory), self.memory)
 
     # Playing
 

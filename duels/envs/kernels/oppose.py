@@ -98,6 +98,7 @@ def opposing(
                 return True
             skipped[i, 0] += 1
             skipped[i, 1] += 0 if winner == NOBODY else 1 if winner == seat else -1
+            skipped[i, 2] += winner == seat
         return False
 
     @compiled
@@ -107,8 +108,8 @@ def opposing(
     ) -> bool:  # fmt: skip
         """Deal anew; False if some game never gave the agent a choice.
 
-        Games that end before the agent had a choice are added to `skipped`: how many, and what
-        they brought it.
+        Games that end before the agent had a choice are added to `skipped`: how many, what
+        they brought it, and how many it won.
         """
         fair = True
         for i in range(state.shape[0]):

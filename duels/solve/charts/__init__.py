@@ -13,6 +13,7 @@ from __future__ import annotations
 from importlib import import_module
 
 from duels.core.game import AnyGame
+from duels.games import game_of
 from duels.solve.catalogue import solve
 from duels.solve.drawing import Chart
 from duels.solve.solution import Progress
@@ -28,8 +29,9 @@ CHARTS = {
 ANY_GAME = "duels.solve.charts.opening:charts"
 
 
-def charts(game: AnyGame, progress: Progress | None = None) -> list[Chart]:
+def charts(game: str | AnyGame, progress: Progress | None = None) -> list[Chart]:
     """The charts of a game; `progress` is told of long solving."""
+    game = game_of(game)
     solve(game, progress)
     module, _, name = CHARTS.get(game.slug, ANY_GAME).partition(":")
     drawn: list[Chart] = getattr(import_module(module), name)(game)

@@ -144,3 +144,23 @@ def keep(function: Any) -> Any:
     if hasattr(function, "_cache"):
         function._cache = Kept(function)
     return function
+
+
+def mark(label: str) -> None:
+    """Note that everything a task compiles is on disk, for `marked` in later processes."""
+    if (path := _mark(label)) is not None:
+        try:
+            path.touch()
+        except OSError:
+            return
+
+
+def marked(label: str) -> bool:
+    """Whether a task was marked since the last change of any source."""
+    path = _mark(label)
+    return path is not None and path.exists()
+
+
+def _mark(label: str) -> Path | None:
+    folder = directory()
+    return folder and folder / (hashlib.sha256(label.encode()).hexdigest() + ".mark")

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from math import ceil, floor
 from typing import Any, NamedTuple
 
 from duels.games.cipher_siege import CipherSiege
 from duels.solve.siege.codes import Store, Tables
 from duels.solve.siege.learned_responder import Responder
 from duels.solve.siege.public_bounds import PublicResponder, close_in
-from duels.solve.siege.strategy import CERTIFIED, EXPLOITABLE
+from duels.solve.siege.strategy import BEST, CERTIFIED, EXPLOITABLE, outward
 
 STEP = 100_000  # games between two looks at the clock
 LEARNING = 0.5  # the share of the time for the learned responder
@@ -26,19 +25,18 @@ class Certificate(NamedTuple):
     upper: tuple[float, float]
 
     def facts(self) -> dict[str, Any]:
-        """For the table: both seats together, rounded to the safe side, and each seat.
+        """For the table: both seats together, and each seat; all bounds are rounded outward.
 
-        >>> Certificate((0.7, 0.3011), (0.71, 0.31)).facts()[EXPLOITABLE]
-        0.0011
+        >>> facts = Certificate((0.7, 0.30119), (0.71, 0.31001)).facts()
+        >>> facts[EXPLOITABLE], facts[CERTIFIED], facts[BEST]
+        (0.0011, 0.0201, [[0.7, 0.71], [0.3011, 0.3101]])
         """
-        low, high = sum(self.lower) - 1, sum(self.upper) - 1
+        low, high = outward(sum(self.lower) - 1, sum(self.upper) - 1)
+        seats = zip(self.lower, self.upper, strict=True)
         return {
-            EXPLOITABLE: max(0.0, floor(low * 1e4 + 1e-6) / 1e4),
-            CERTIFIED: ceil(high * 1e4 - 1e-6) / 1e4,
-            "best response": [
-                [round(low, 4), round(high, 4)]
-                for low, high in zip(self.lower, self.upper, strict=True)
-            ],
+            EXPLOITABLE: max(0.0, low),
+            CERTIFIED: high,
+            BEST: [list(outward(*bounds)) for bounds in seats],
         }
 
 
@@ -67,8 +65,9 @@ def certify(
         for found in close_in(responder, (1 - LEARNING) * seconds, GAMES, FIRST_TAU):
             lower[seat], upper[seat] = found.lower, found.upper
             part = min(1.0, 0.5 + 0.5 * found.seconds / seconds)
+            low, high = outward(found.lower, found.upper)
             tell(
                 (seat + part) / 2,
-                f"seat {seat + 1}: a best response scores {found.lower:.4f} to {found.upper:.4f}",
+                f"seat {seat + 1}: a best response scores {low:.4f} to {high:.4f}",
             )
     return Certificate((lower[0], lower[1]), (upper[0], upper[1]))

@@ -15,6 +15,7 @@ from __future__ import annotations
 from math import sqrt
 from typing import Any, NamedTuple
 
+from duels.core.pieces import Cards
 from duels.solve.compiled import Array, compiled, np
 from duels.solve.siege.codes import (
     PLIES,
@@ -26,8 +27,13 @@ from duels.solve.siege.codes import (
 )
 from duels.solve.siege.learned import CAUTION, DETAIL, estimates, learned_key, most_hopeful, safest
 from duels.solve.siege.moves import (
+    CI_M,
     CI_O,
+    DISC,
     HAND_M,
+    HAND_O,
+    KNOWN_M,
+    KNOWN_O,
     PLY,
     choose,
     deal,
@@ -38,6 +44,7 @@ from duels.solve.siege.moves import (
     play,
     turn_over,
 )
+from duels.solve.siege.places import Info
 
 HOPE = 1.5  # errors by which a value counts more when it explores
 EXPLORE, RANDOM = 0.8, 0.03  # choices that go where there is hope, and anywhere
@@ -135,10 +142,16 @@ def learn(
 
 
 @compiled
+def known_best(s: Array, tb: Tables, ln: Store, scratch: Array) -> Any:
+    """The best move that was learned; -1 if nothing was."""
+    actions = estimates(s, tb, ln, scratch[0], scratch[1])
+    return safest(actions, CAUTION, scratch[0], scratch[1])
+
+
+@compiled
 def go_on(s: Array, tb: Tables, st: Store, ln: Store, scratch: Array, rng: Array) -> Any:
     """The responder's move: the best it has learned; where that is nothing, the strategy's."""
-    actions = estimates(s, tb, ln, scratch[0], scratch[1])
-    best = safest(actions, CAUTION, scratch[0], scratch[1])
+    best = known_best(s, tb, ln, scratch)
     return best if best >= 0 else choose(s, 1, tb, st, scratch[2], rng)
 
 
@@ -201,6 +214,20 @@ class Responder:
             self.scratch, self.rng,
         )  # fmt: skip
         self.games += games
+
+    def answer(self, info: Info, unseen: Cards) -> int:
+        """The place of the move that it has learned to be best; -1 if it has learned nothing.
+
+        `unseen` are cards that the player cannot place: any of them stand for the other's hand, of
+        which only the size counts.
+        """
+        s = self.states[0]
+        other = sum(int(self.tables.radix[card - 1]) for card in unseen[: info.other_size])
+        s[:] = 0
+        s[HAND_M], s[HAND_O], s[DISC] = info.hand, other, info.discards
+        s[CI_M], s[CI_O] = info.ci, info.other_ci
+        s[KNOWN_M], s[KNOWN_O], s[PLY] = info.known_other, info.known_own, info.choices
+        return int(known_best(s, self.tables, self.learned, self.scratch))
 
     def score(self, games: int, seed: int = 99) -> Estimate:
         """The score over fresh games."""

@@ -14,12 +14,14 @@ compiled kernels. Adding or removing cards is then plain addition or subtraction
 from __future__ import annotations
 
 from collections.abc import Iterable
+from operator import mul
 from typing import NamedTuple
 
 from duels.core.game import Move
 from duels.core.pieces import Cards
+from duels.core.player import View
 from duels.games.cipher_siege import CipherSiege, attack_value
-from duels.solve.siege.knowledge import cards, in_turn_order, moves_of
+from duels.solve.siege.knowledge import Memory, cards, in_turn_order, moves_of
 
 ATTACK, DEFEND, SWAP = range(3)
 KINDS = {"attack": ATTACK, "defend": DEFEND, "swap": SWAP}
@@ -90,6 +92,17 @@ class Codes:
             found = Hand(names, rows, places, plain, best, damage)
             self._hands[code] = found
         return found
+
+    def info(self, view: View) -> Info:
+        """What the player of a view knows."""
+        seen, own = view.observation, view.player
+        assert own is not None
+        memory = Memory(view.history, own, len(self.radix))
+        known = [sum(map(mul, counts, self.radix)) for counts in memory.known]
+        return Info(
+            self.code(seen.hand), seen.sizes[1 - own], self.code(seen.discard),
+            seen.ci[own], seen.ci[1 - own], known[1 - own], known[own], memory.choices,
+        )  # fmt: skip
 
     def row(self, name: Move) -> tuple[int, int, int]:
         """A move as its kind, the cards played or given, and its damage or CI."""

@@ -15,19 +15,49 @@ from __future__ import annotations
 import struct
 import zlib
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import accumulate
-from typing import NamedTuple
+from math import ceil, floor
+from typing import Any, NamedTuple
 
 KIND = "cipher-siege strategy 1"
 # Facts of a table: what a best responder gained at least, and what none can gain, both seats
 # together (`certify.py`). Tables from before they had these names carried a guess called "bound".
 EXPLOITABLE, CERTIFIED = "exploitable by at least", "exploitable by at most"
+BEST = "best response"  # the least and the most that it scores, by turn order
+# What a responder of a separate implementation scored at least, by turn order, where it was run.
+SEPARATE = "separate responder"
 BLOCK = 128
 CACHED = 1024  # blocks, of some 20 kB each
 UNKNOWN = 255
 SCALE = 250
+
+
+def outward(low: float, high: float) -> tuple[float, float]:
+    """Two bounds with four decimals: the lower rounded down, the upper rounded up.
+
+    >>> outward(0.28397, 0.29331), outward(0.7194, 0.7263)
+    ((0.2839, 0.2934), (0.7194, 0.7263))
+    """
+    rounding = 1e-6  # of the floats, in units of the last decimal
+    return floor(low * 1e4 + rounding) / 1e4, ceil(high * 1e4 - rounding) / 1e4
+
+
+def bounds_of(facts: Mapping[str, Any]) -> tuple[float | None, float | None, float | None]:
+    """How far a table's strategy can be exploited, both seats together.
+
+    At least by the responder of this package; at least by any responder that was run; at most. None
+    is what was not measured.
+
+    >>> bounds_of({EXPLOITABLE: 0.001, SEPARATE: [0.7, 0.302]}), bounds_of({})
+    ((0.001, 0.002, None), (None, None, None))
+    """
+    own, most = facts.get(EXPLOITABLE), facts.get(CERTIFIED)
+    found = [] if own is None else [own]
+    if SEPARATE in facts:
+        found.append(outward(sum(facts[SEPARATE]) - 1, 1.0)[0])
+    return own, max(found, default=None), most
 
 
 class Stored(NamedTuple):

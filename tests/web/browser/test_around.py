@@ -189,9 +189,9 @@ def test_a_finished_match_is_replayed_with_keys_graded_checked_and_kept(site: Si
     expect(one.page.locator(".below .item.better")).to_have_text("10, better")
     button(one, "Check all rolls, deals and draws")
     checks = one.page.locator(".checks li")
-    expect(checks).to_have_count(5)
+    expect(checks).to_have_count(9)
     assert all(text.startswith("✓") for text in checks.all_inner_texts())
-    expect(checks.nth(2)).to_contain_text("Nothing in this match was left to chance.")
+    expect(checks.nth(4)).to_contain_text("Nothing in this match was left to chance.")
     with one.page.expect_download() as download:
         one.page.get_by_role("link", name="Download the record").click()
     assert '"number-clash"' in download.value.path().read_text(encoding="utf-8")

@@ -196,7 +196,8 @@ def test_nothing_can_be_chosen_while_a_move_is_on_its_way(site: Site, cable: Cab
     assert ada.options == []
 
 
-def test_a_nonce_that_could_not_be_stored_is_given_again(site: Site) -> None:
+@pytest.mark.parametrize("share", ["commit", "reveal"])
+def test_a_share_that_could_not_be_stored_is_given_again(site: Site, share: str) -> None:
     ada, bob = site.person(), site.person()
     link = ada.invite("Number Wars")
     refused: list[float] = []  # when; all of the first second
@@ -207,7 +208,7 @@ def test_a_nonce_that_could_not_be_stored_is_given_again(site: Site) -> None:
         def sent(text: str | bytes) -> None:
             frame = json.loads(text)
             now = time.monotonic()
-            if frame["type"] == "nonce" and now < (refused or [now])[0] + 1:
+            if frame["type"] == share and now < (refused or [now])[0] + 1:
                 refused.append(now)
                 answer = {"type": "answer", "id": frame["id"], "ok": False, "reason": "full"}
                 page.send(json.dumps({**answer, "again": True}))
@@ -220,3 +221,14 @@ def test_a_nonce_that_could_not_be_stored_is_given_again(site: Site) -> None:
     bob.join(link)
     expect(ada.page.get_by_text("Used Numbers: none").first).to_be_visible()
     assert refused
+
+
+def test_a_share_survives_a_reload_before_the_match_starts(site: Site) -> None:
+    ada, bob = site.person(), site.person()
+    link = ada.invite("Number Wars")
+    ada.page.reload()
+    ada.page.get_by_label("Link to this match").wait_for()
+    bob.join(link)
+    expect(ada.page.get_by_text("Used Numbers: none").first).to_be_visible()
+    hashes = {frame["hash"] for frame in ada.sent if frame["type"] == "commit"}
+    assert len(hashes) == 1

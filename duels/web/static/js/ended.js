@@ -1,6 +1,7 @@
 // After the last move: who won, and what one may do next.
 
 import { html, useEffect, useState } from './lib.js';
+import { checkDice } from './dice.js';
 import { go } from './router.js';
 import { Trouble, seatName } from './widgets.js';
 
@@ -11,7 +12,9 @@ import { Trouble, seatName } from './widgets.js';
 export function Ended({ room, match, line }) {
   const [trouble, setTrouble] = useState('');
   const [wished, setWished] = useState(false);
+  const [dice, setDice] = useState(/** @type {{ what: string, holds: boolean | null }[]} */ ([]));
   const result = room.view?.result ?? match.result;
+  useEffect(() => { checkDice(match).then(setDice, () => {}); }, [match.id]);
   useEffect(() => {
     if (room.rematch && wished) go(`/match/${room.rematch}`);
   }, [room.rematch, wished]);
@@ -32,6 +35,7 @@ export function Ended({ room, match, line }) {
       <a class="button" href="/">All games</a>
     </p>
     ${wished && !room.rematch ? html`<p role="status">Waiting for ${name} to agree to a rematch with seats swapped …</p>` : null}
+    ${dice.filter(({ holds }) => holds === false).map(({ what }) => html`<${Trouble} key=${what}>${`The dice of this match are wrong. This does not hold: ${what}`}<//>`)}
     ${trouble ? html`<${Trouble}>${trouble}<//>` : null}
   </section>`;
 }

@@ -66,21 +66,52 @@ function drawsWords(count) {
   return count === 1 ? 'The only roll, deal or draw follows from the seed.' : `All ${count} rolls, deals and draws follow from the seed.`;
 }
 
+/** The hash by which a seat, 0 or 1, commits to a nonce. @param {string} match @param {number} seat @param {string} commitment @param {string} nonce */
+export function nonceHash(match, seat, commitment, nonce) {
+  return sha256(`duels nonce ${match} ${seat + 1} ${commitment} ${nonce}`);
+}
+
 /**
- * What was checked, and whether it holds.
+ * What was checked, and whether it holds; null for what this match cannot show.
  * @param {Fair} fair
- * @param {{ commitment: string | null, nonce: string | null, you: number | null }} own what this browser kept
- * @returns {{ what: string, holds: boolean }[]}
+ * @param {import('./protocol.js').Match} match
+ * @param {import('./dice.js').Known | null} own what this browser kept
+ * @returns {{ what: string, holds: boolean | null }[]}
  */
-export function check(fair, own) {
+export function check(fair, match, own) {
+  /** @type {{ what: string, holds: boolean | null }[]} */
+  const found = [
+    { what: 'The secret is the one that was committed to before the start.', holds: sha256(`duels commitment ${fair.secret}`) === fair.commitment },
+  ];
+  fair.hashes?.forEach((hash, seat) => {
+    const nonce = fair.nonces[seat];
+    if (!hash && nonce === '') return; // a computer
+    if (nonce === null) found.push({ what: `Player ${seat + 1} did not reveal a nonce, and forfeited.`, holds: fair.seed === null });
+    else found.push({ what: `The nonce of Player ${seat + 1} fits the hash given before any was revealed.`, holds: nonceHash(match.id, seat, fair.commitment, nonce) === hash });
+  });
+  if (!fair.hashes) found.push({ what: 'The match began before nonces had hashes: it cannot be shown that each was chosen before the other was known.', holds: null });
+  if (fair.seed !== null || !fair.hashes) found.push(...checkSeed(fair, match));
+  if (own) {
+    found.push({ what: 'The commitment is the one this browser was shown.', holds: own.commitment === fair.commitment });
+    found.push({ what: 'The hashes are those this browser was shown.', holds: own.hashes.every((hash, seat) => (hash ?? '') === fair.hashes?.[seat]) });
+    const mine = fair.nonces[(match.you ?? 1) - 1];
+    found.push({ what: 'Your nonce is the one this browser gave.', holds: mine === own.nonce || (mine === null && !own.granted.includes('reveal')) });
+    found.push({ what: 'Who starts was decided as the match said.', holds: own.random === (fair.first === 'random') });
+  }
+  return found;
+}
+
+/** @param {Fair} fair @param {import('./protocol.js').Match} match @returns {{ what: string, holds: boolean }[]} */
+function checkSeed(fair, match) {
   const seed = BigInt(`0x${sha256(`duels seed ${fair.secret} ${fair.nonces[0]} ${fair.nonces[1]}`)}`).toString();
   const wrong = fair.draws.filter((draw) => drawn(seed, draw.n, draw.odds) !== draw.outcome);
   const found = [
-    { what: 'The secret is the one that was committed to before the start.', holds: sha256(`duels commitment ${fair.secret}`) === fair.commitment },
-    { what: 'The seed follows from the secret and both players’ numbers.', holds: seed === fair.seed },
+    { what: 'The seed follows from the secret and the nonces.', holds: seed === fair.seed },
     { what: drawsWords(fair.draws.length), holds: !wrong.length },
   ];
-  if (own.commitment) found.push({ what: 'The commitment is the one this browser was shown.', holds: own.commitment === fair.commitment });
-  if (own.nonce && own.you) found.push({ what: 'Your number is the one this browser gave.', holds: own.nonce === fair.nonces[own.you - 1] });
+  if (fair.first === 'random') {
+    const first = BigInt(`0x${sha256(`duels ${seed} first 0`)}`) % 2n;
+    found.push({ what: 'Who starts follows from the seed.', holds: match.game.options.first === String(first + 1n) });
+  }
   return found;
 }

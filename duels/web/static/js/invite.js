@@ -22,7 +22,7 @@ export function Invite({ match, onMatch }) {
   const link = `${location.origin}/match/${match.id}`;
   return html`<div class="invite card-panel">
     ${match.state === 'closed' ? html`<h2>This match was not played</h2><p>${match.reason ?? ''}</p><p><a href="/">All games</a></p>` : null}
-    ${match.state === 'starting' ? html`<h2>Starting …</h2><p role="status">Both sides add to the dice, so that neither can choose them.</p>` : null}
+    ${match.state === 'starting' ? html`<h2>Starting …</h2><p role="status">Both sides add to the dice, so that neither can choose them.${match.reveal_by ? ` A player who does not by ${new Date(1000 * match.reveal_by).toLocaleString()} forfeits the match.` : ''}</p>` : null}
     ${match.state === 'waiting' && match.you ? html`
       <h2>Invite a friend</h2>
       <p>Whoever opens this link first can take the other seat${match.open ? '; the match is also listed as an open challenge' : ''}.</p>

@@ -19,7 +19,8 @@ export interface Match {
   game: { slug: string; title: string; options: Record<string, string> };
   time: Time | null; open: boolean; seats: [Seated | null, Seated | null]; you: Seat | null;
   created: number; begun: number | null; ended: number | null; moment: number; to_move: Seat[];
-  result: Result | null; commitment: string | null; rematch: string | null; taken_back: number;
+  result: Result | null; commitment: string | null; hashes: (string | null)[]; revealed: Seat[];
+  nonces: (string | null)[] | null; reveal_by: number | null; rematch: string | null; taken_back: number;
 }
 export interface Rating {
   game: string; player: { id: string; name: string; kind: string };
@@ -41,7 +42,8 @@ export interface Analysis {
 }
 export interface Draw { number: number; n: number; odds: [string, number, number][]; outcome: string }
 export interface Fair {
-  commitment: string; secret: string; nonces: [string, string]; seed: string; draws: Draw[];
+  commitment: string; secret: string; hashes?: [string, string]; nonces: [string | null, string | null];
+  first?: string; seed: string | null; draws: Draw[];
 }
 
 export interface Update {

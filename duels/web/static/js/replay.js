@@ -2,10 +2,9 @@
 
 import { html, useEffect, useMemo, useState } from './lib.js';
 import { get } from './api.js';
-import { check } from './fair.js';
+import { checkDice } from './dice.js';
 import { Graph } from './graph.js';
 import { turnedUp } from './room-state.js';
-import { kept } from './store.js';
 import { Table, possessive } from './table.js';
 import { dress, themeOf, themes } from './themes.js';
 import { Copy, Lines, Trouble, outcome, seatName, useAsked } from './widgets.js';
@@ -175,21 +174,18 @@ export function curve(analysis, last, own) {
 
 /** @param {{ match: Match }} props */
 function FairDice({ match }) {
-  const [found, setFound] = useState(/** @type {{ what: string, holds: boolean }[]} */ ([]));
+  const [found, setFound] = useState(/** @type {{ what: string, holds: boolean | null }[]} */ ([]));
   const [trouble, setTrouble] = useState('');
   const verify = async () => {
     try {
-      const fair = await get(`/api/matches/${match.id}/fair`);
-      setFound(check(fair, {
-        commitment: kept(`duels.commitment.${match.id}`), nonce: kept(`duels.nonce.${match.id}`), you: match.you,
-      }));
+      setFound(await checkDice(match));
     } catch (error) {
       setTrouble(/** @type {Error} */ (error).message);
     }
   };
   return html`<h2>Fair dice</h2>
-    <p>Before the first roll the server committed to a secret, and each player added a number. Whether all chance followed from these can be computed again, here and with <code>duels verify</code>.</p>
+    <p>Before the first roll the server committed to a secret and each player to a nonce; only then were the nonces revealed. Whether all chance followed from these can be computed again, here and with <code>duels verify</code>.</p>
     <button type="button" onClick=${verify}>Check all rolls, deals and draws</button>
     ${trouble ? html`<${Trouble}>${trouble}<//>` : null}
-    <div role="status"><ul class="checks">${found.map(({ what, holds }) => html`<li key=${what} class=${holds ? 'good' : 'bad'}>${holds ? '✓' : '✗'} ${what}</li>`)}</ul></div>`;
+    <div role="status"><ul class="checks">${found.map(({ what, holds }) => html`<li key=${what} class=${holds === null ? '' : holds ? 'good' : 'bad'}>${holds === null ? '–' : holds ? '✓' : '✗'} ${what}</li>`)}</ul></div>`;
 }

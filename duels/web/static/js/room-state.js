@@ -26,6 +26,7 @@
  * @property {Seat[]} wishRematch
  * @property {string | null} rematch
  * @property {{ id: number, player: Seat | null, reaction: string } | null} reaction
+ * @property {{ wrong: string, note: string }} dice what is wrong with the dice, and what to know of them
  * @property {boolean} caughtUp whether the last update brought news that were seen as they happened
  */
 
@@ -33,7 +34,7 @@
 export const EMPTY = {
   line: 'connecting', reason: '', match: null, view: null, toMove: [], events: [], passages: [],
   moment: 0, heard: 0, skew: 0, revealed: null, online: [], spectators: 0, claim: null,
-  wishRematch: [], rematch: null, reaction: null, caughtUp: false,
+  wishRematch: [], rematch: null, reaction: null, dice: { wrong: '', note: '' }, caughtUp: false,
 };
 
 /** @param {Room} room @param {Frame} frame @returns {Room} */

@@ -3,6 +3,7 @@
 import { html, useEffect, useLayoutEffect, useMemo, useRef, useState } from './lib.js';
 import { Choose } from './choose.js';
 import { NOTHING, asked, clickItem, clickable } from './choosing.js';
+import { Share } from './dice.js';
 import { Ended } from './ended.js';
 import { Invite, timeWords } from './invite.js';
 import { Line } from './line.js';
@@ -10,7 +11,7 @@ import { catalogue } from './api.js';
 import { EMPTY, heard, lastChance, turnedUp } from './room-state.js';
 import { Rules } from './rules.js';
 import { play } from './sound.js';
-import { kept, keep, randomHex } from './store.js';
+import { kept, keep } from './store.js';
 import { Table } from './table.js';
 import { dress, mood, themeOf, themes } from './themes.js';
 import { Dialog, Lines, Trouble, seatName, useAsked } from './widgets.js';
@@ -24,9 +25,15 @@ export function RoomPage({ id }) {
   const [room, setRoom] = useState(EMPTY);
   const latest = useRef(EMPTY);
   const line = useRef(/** @type {Line | null} */ (null));
+  const share = useRef(/** @type {Share | null} */ (null));
   const change = (/** @type {(room: Room) => Room} */ next) => {
     latest.current = next(latest.current);
     setRoom(latest.current);
+  };
+  const agree = (/** @type {Match} */ match) => {
+    const dice = share.current?.hear(match);
+    // What was wrong once stays wrong.
+    if (dice) change((old) => ({ ...old, dice: old.dice.wrong ? old.dice : dice }));
   };
   useEffect(() => {
     latest.current = EMPTY;
@@ -37,11 +44,12 @@ export function RoomPage({ id }) {
         change((old) => heard(old, frame));
         sound(before, latest.current);
         const match = 'match' in frame && frame.match && typeof frame.match === 'object' ? frame.match : null;
-        if (match?.you && (match.state === 'waiting' || match.state === 'starting')) giveNonce(made, match);
+        if (match) agree(match);
       },
       state: (state, reason) => change((old) => ({ ...old, line: state, reason })),
     });
     line.current = made;
+    share.current = new Share(made);
     return () => made.end();
   }, [id]);
   const { match } = room;
@@ -52,7 +60,7 @@ export function RoomPage({ id }) {
   if (!match || !line.current) return html`<main id="main"><h1>Match</h1><p role="status">Connecting …</p></main>`;
   const onMatch = (/** @type {Match} */ next) => {
     change((old) => ({ ...old, match: next }));
-    if (next.you && line.current) giveNonce(line.current, next);
+    agree(next);
   };
   return html`<${Playing} key=${id} room=${room} match=${match} line=${line.current} onMatch=${onMatch} />`;
 }
@@ -61,19 +69,6 @@ export function RoomPage({ id }) {
 function keptPick(id) {
   const known = JSON.parse(kept('duels.pick') ?? '{}');
   return known.id === id ? known : { moment: -1, move: '' };
-}
-
-/** One's share of the dice, once for each match; kept, so that the dice can be checked at the end. */
-/** @param {Line} line @param {Match} match */
-function giveNonce(line, match) {
-  const name = `duels.nonce.${match.id}`;
-  if (!kept(name)) {
-    keep(name, randomHex(16));
-    keep(`duels.commitment.${match.id}`, match.commitment ?? '');
-  }
-  line.wish('nonce', { nonce: kept(name) }).then((answer) => {
-    if (answer.again && !line.closed) setTimeout(() => giveNonce(line, match), 1000);
-  });
 }
 
 /** @param {Room} room @param {Match} match */
@@ -167,6 +162,7 @@ function Playing({ room, match, line, onMatch }) {
   return html`<main id="main" tabindex="-1" class="room" data-game=${match.game.slug} style=${{ '--hue': theme.hue }}>
     <h1 class="room-title">${match.game.title}<small>${match.time ? timeWords(match.time) : ''}</small></h1>
     ${alert}
+    ${room.dice.wrong ? html`<${Trouble}>${`The dice of this match cannot be trusted. ${room.dice.wrong}`}<//>` : null}
     ${view ? html`<div class="board">
       <${Table} parts=${parts} you=${you} toMove=${over ? [] : room.toMove} nameOf=${nameOf} faces=${faces} turned=${turned}
         mine=${mine.moment === moment ? mine.move : ''} mood=${mood(theme, step?.prompt ?? '')}
@@ -185,7 +181,10 @@ function Playing({ room, match, line, onMatch }) {
       ${!over && !you ? html`<p class="prompt" role="status">You are watching. ${waitingFor(room, match, nameOf)}</p>` : null}
       ${!over && you ? html`<${Around} room=${room} match=${match} computer=${computer} nameOf=${nameOf} wish=${wish}
         onResign=${() => setAsking('resign')} />` : null}
-    </div>` : html`<${Invite} match=${match} onMatch=${onMatch} />`}
+    </div>` : html`<${Invite} match=${match} onMatch=${onMatch} />
+      ${room.dice.note ? html`<p role="status">${room.dice.note}</p>` : null}
+      ${you && room.claim && room.claim.player !== you ? html`<${Claim} room=${room} claim=${room.claim} nameOf=${nameOf} wish=${wish} />` : null}
+      ${note ? html`<${Trouble}>${note}<//>` : null}`}
     ${view ? html`<${Aside} room=${room} match=${match} />` : null}
     ${asking === 'resign' ? html`<${Dialog} title="Resign?" onClose=${() => setAsking('')}>
       <p>${nameOf(/** @type {Seat} */ (3 - (you ?? 1)))} wins the match.</p>
@@ -256,7 +255,7 @@ function Claim({ room, claim, nameOf, wish }) {
   }, []);
   const left = Math.ceil(claim.at - (Date.now() / 1000 + room.skew));
   return html`<div class="offer">
-    <span>${nameOf(claim.player)} is away. ${left > 0 ? `You may claim the win in ${left} s.` : 'You may claim the win.'}</span>
+    <span>${room.view ? `${nameOf(claim.player)} is away.` : `The match waits for ${nameOf(claim.player)}’s share of the dice.`} ${left > 0 ? `You may claim the win in ${left} s.` : 'You may claim the win.'}</span>
     ${left > 0 ? null : html`<button type="button" onClick=${() => wish('claim')}>Claim the win</button>`}
   </div>`;
 }

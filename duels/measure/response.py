@@ -1,0 +1,60 @@
+"""The players that do best against a policy, made from what a walk or a tree found."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from duels.core.game import AnyGame, Event, Move
+from duels.core.player import View
+from duels.measure.plain import Walk
+from duels.players.opponent import Mixed
+
+if TYPE_CHECKING:
+    from duels.measure.rows import Rows
+
+
+class BestResponse(Mixed):
+    """The player in `seat` that does best against a policy; `value` is its expected score."""
+
+    def __init__(self, game: AnyGame, seat: int, value: float) -> None:
+        super().__init__(stream="")
+        self.game, self.seat, self.value = game, seat, value
+
+
+class OpenResponse(BestResponse):
+    """In an open game. Where that policy never lets a game come, it plays perfectly."""
+
+    def __init__(self, game: AnyGame, seat: int, found: Walk | Rows) -> None:
+        super().__init__(game, seat, float(found.values()[0]))
+        self._found = found
+
+    def mix(self, view: View) -> Mapping[Move, float]:
+        from duels.solve import solve
+
+        solution = solve(self.game)
+        number = -1
+        if view.game == self.game and view.player == self.seat:
+            number = self._found.find(solution.state(view))
+        if number < 0:
+            return solution.assess(view).mix
+        return {self._found.answer(number): 1.0}
+
+
+class HiddenResponse(BestResponse):
+    """In a game with hidden hands, by what it has seen. Where that policy never lets a game come,
+    any move is as likely as another."""
+
+    needs_history = True
+
+    def __init__(
+        self, game: AnyGame, seat: int, value: float, answers: Mapping[tuple[Event, ...], Move]
+    ) -> None:
+        super().__init__(game, seat, value)
+        self._answers = answers
+
+    def mix(self, view: View) -> Mapping[Move, float]:
+        found = None
+        if view.game == self.game and view.player == self.seat:
+            found = self._answers.get(view.history)
+        return dict.fromkeys(view.options, 1 / len(view.options)) if found is None else {found: 1.0}
