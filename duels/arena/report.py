@@ -15,6 +15,7 @@ from duels.arena.sprt import CONTINUE, Verdict
 from duels.arena.summary import Forfeits, Meeting, Part, Regret, Saving, Standing, Summary
 
 NAME, HALF = 15, 8  # columns of a name, and of each of two, at most
+LEAST = 4  # columns of a name, even if a line is too long then
 SHOWN = 5  # records named in a line
 WIDTH = 80  # columns of a line
 BY = {"forfeit": "by forfeit", "time": "on time", DISQUALIFIED: "unplayed, being disqualified,"}
@@ -133,7 +134,7 @@ def _table(
     wide = [max(map(len, column)) for column in zip(*every, strict=True)]
     count = len(rows[0][0])
     left = WIDTH - sum(wide) - 2 * len(wide) - 3 * (count - 1)
-    most = min(most, left // count)
+    most = min(most, max(LEAST, left // count))
     names = [" - ".join(short(name, most) for name in some) for some, _ in rows]
     first = max(map(len, names))
     for name, cells in zip(["", *names], every, strict=True):

@@ -5,10 +5,10 @@ the unit. Its score is the mean of one player's two scores.
 
 The interval is a Bayesian bootstrap (Rubin, 1981) with one pseudo-pair, divided between both ends
 of the scale; its tails are computed by the saddlepoint approximation of Lugannani and Rice (1980).
-With all of the pseudo-pair at the further end, and only won and lost pairs, the interval is that of
-Clopper and Pearson; with half of it at either end it is that of Jeffreys. The share goes from the
-first to the second as more pairs differ from the most common score. So an interval has a width even
-if all pairs ended alike, and it need not be symmetric about the mean.
+With all of the pseudo-pair at the end beyond a limit (at 0 for the lower limit), and only won and
+lost pairs, the interval is that of Clopper and Pearson; with half of it at either end it is that of
+Jeffreys. The share goes from the first to the second as more pairs differ from the most common
+score. So an interval has a width even if all pairs ended alike, and it need not be symmetric.
 
 >>> [round(number, 3) for number in estimate([1, 1, 0.5, 1])]  # mean, low, high, pairs, superior
 [0.875, 0.342, 0.996, 4, 0.916]
@@ -23,12 +23,12 @@ from math import erfc, log, sqrt
 from typing import NamedTuple
 
 CONFIDENCE = 1.959964  # standard errors in half of a 95 % interval
-SMOOTH = 10  # pairs off the most common score with which the pseudo-pair is 3/4 at the further end
+SMOOTH = 10  # pairs off the most common score with which the pseudo-pair is 3/4 beyond a limit
 FEW = 8  # pairs that do not tell how scores vary
 MANY, FADE = 50, 10  # pairs that need no further safeguard; it fades over as many below
 RARE = 0.06  # how far an adjusted score may lie off that was not seen in few pairs
-MARGIN = 0.3  # pseudo-pair added at the further end for adjusted pairs
-MORE = 1.0  # pseudo-pair added at the further end for few adjusted pairs
+MARGIN = 0.3  # of a pseudo-pair added beyond a limit for adjusted pairs
+MORE = 1.0  # pseudo-pairs added beyond a limit for few adjusted pairs
 GROUPS = 64  # different deviations that are told apart
 CLOSE, ROUNDING, SLIGHT = 1e-8, 1e-12, 1e-4
 NOTHING = 1e-15  # a variance that is rounding

@@ -31,7 +31,7 @@ from duels.core.match import Match
 from duels.core.show import player_name
 
 Json = dict[str, Any]
-NOT_BEGUN = ("waiting", "starting")
+NOT_BEGUN, BEGUN = ("waiting", "starting"), ("playing", "over")
 COMMIT, REVEAL = "commit", "reveal"
 
 
@@ -90,9 +90,10 @@ class Witness:
         if match["id"] != self.match or match["commitment"] != self.commitment:
             raise Unfair("the server has told another commitment than before")
         self._see_hashes(match["hashes"])
-        if match["nonces"] is not None:
+        if match["state"] in BEGUN:
+            if match["nonces"] is None or (None in match["nonces"] and match["state"] != "over"):
+                raise Unfair("the server has begun the match without the nonces of both players")
             self._check_nonces(match["nonces"])
-            return None
         if match["state"] == "closed" and REVEAL in self.granted:
             raise Unfair(
                 "the server has closed the match after it was told your nonce; it should have been"

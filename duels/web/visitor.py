@@ -218,8 +218,11 @@ class Table:
         """
         record = self.visitor.ask("GET", f"/api/matches/{self.id}/record")
         match = loads(json.dumps(record), load)
-        said = verify(match) if self.witness is None else self.witness.check(match)
-        if self.witness is not None and self.visitor.keeps:
+        if self.witness is None:
+            played = "; this client gave no share, so it cannot tell whether they were agreed on"
+            return verify(match) + played * (self.match["you"] is not None)
+        said = self.witness.check(match)
+        if self.visitor.keeps:
             notes.forget(self.witness)
         return said
 

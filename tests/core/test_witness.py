@@ -100,14 +100,25 @@ def test_a_witness_comes_back_from_json_and_goes_on() -> None:
         ({"hashes": [None, None]}, "another hash of Player 1"),
         ({"hashes": ["a" * 64, None]}, "another hash of Player 1"),
         ({"state": "closed"}, "closed the match after"),
-        ({"nonces": [new_nonce(), THEIRS]}, "another nonce for your seat"),
-        ({"nonces": [None, THEIRS]}, "another nonce for your seat"),
+        ({"state": "playing", "nonces": [new_nonce(), THEIRS]}, "another nonce for your seat"),
+        ({"state": "over", "nonces": [None, THEIRS]}, "another nonce for your seat"),
+        ({"state": "playing", "nonces": [None, THEIRS]}, "without the nonces"),
+        ({"state": "playing", "nonces": None}, "without the nonces"),
     ],
 )
 def test_what_contradicts_the_past_is_refused(change: dict[str, Any], why: str) -> None:
     witness, match = agreed()
     with pytest.raises(Unfair, match=why):
         witness.see({**match, **change})
+
+
+def test_a_match_that_begins_without_ones_share_is_refused() -> None:
+    """As one of protocol 1 would be told, in which the hash that was given never appears."""
+    witness = Witness.of(told_match())
+    assert witness is not None
+    assert witness.see(told_match()) is not None
+    with pytest.raises(Unfair, match="without the nonces"):
+        witness.see(told_match(state="playing"))
 
 
 def test_a_nonce_of_the_opponent_that_does_not_fit_is_refused() -> None:

@@ -158,6 +158,13 @@ class Crowd:
         return count
 
 
+async def until_moves(crowd: Crowd) -> None:
+    """Matches go on: some more moves are acknowledged."""
+    before = crowd.moves
+    while crowd.moves < before + 10:
+        await asyncio.sleep(0.05)
+
+
 async def through(
     crowd: Crowd, disturb: Callable[[int], Awaitable[None]], times: int, pairs: int = 8
 ) -> int:

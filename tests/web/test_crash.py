@@ -16,7 +16,7 @@ import pytest
 
 pytest.importorskip("starlette", reason="needs the extra: pip install 'duels[web]'")
 
-from tests.web.crashing import Crowd, through
+from tests.web.crashing import Crowd, through, until_moves
 from tests.web.postgres import Postgres
 from tests.web.server import Process, run
 
@@ -46,12 +46,6 @@ def test_matches_go_on_though_the_server_is_killed_again_and_again(tmp_path: Pat
 async def until_refused(crowd: Crowd) -> None:
     before = crowd.refused
     while crowd.refused < before + 3:
-        await asyncio.sleep(0.05)
-
-
-async def until_moves(crowd: Crowd) -> None:
-    before = crowd.moves
-    while crowd.moves < before + 10:
         await asyncio.sleep(0.05)
 
 

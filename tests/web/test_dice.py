@@ -411,6 +411,10 @@ def test_matches_of_a_store_of_protocol_1_go_on(tmp_path: Path) -> None:
             said = verify(await record_of(server, ids[0]))
             assert "2 nonces; the record has no hashes" in said
             assert (await server.http.get(f"/api/matches/{ids[0]}/fair")).json()["draws"]
+            late = Visitor(server.url, ada.key).sit(ids[0])
+            await asyncio.to_thread(late.receive)
+            said = await asyncio.to_thread(late.check_dice)
+            assert "this client gave no share" in said
             # One that has not started begins anew with hashes; the nonce given before is dropped.
             starting = [await person.sit(ids[1]) for person in again]
             await asyncio.gather(*(play_out(one, lambda options: options[0]) for one in starting))

@@ -31,7 +31,7 @@ from duels.web.store import (
     Store,
     Unavailable,
 )
-from tests.web.crashing import Crowd, through
+from tests.web.crashing import Crowd, through, until_moves
 from tests.web.postgres import Postgres
 from tests.web.server import QUICK, Process, play_out, run, served
 
@@ -212,15 +212,17 @@ def workers_of(server: Process) -> list[int]:
 def test_matches_go_on_though_workers_and_postgresql_are_killed(postgres: Postgres) -> None:
     server = Process(postgres.url, "--workers", "2")
 
+    crowd = Crowd(server.url)
+
     async def disturb(n: int) -> None:
         if n % 3 == 2:
             await asyncio.to_thread(postgres.restart)
-            return
-        workers = workers_of(server)
-        os.kill(workers[n % len(workers)], signal.SIGKILL)
+        else:
+            workers = workers_of(server)
+            os.kill(workers[n % len(workers)], signal.SIGKILL)
+        await until_moves(crowd)
 
     async def test() -> None:
-        crowd = Crowd(server.url)
         moves = await through(crowd, disturb, times=6, pairs=6)
         assert moves > 20
         assert crowd.reconnected > 3

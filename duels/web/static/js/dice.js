@@ -25,6 +25,7 @@ const begins = (match) => match.state === 'waiting' || match.state === 'starting
 /** A new share for a seat that has given none; null where there is no such seat. @param {Match} match @returns {Known | null} */
 export function newShare(match) {
   if (!match.you || !begins(match) || match.hashes[match.you - 1] !== null) return null;
+  if (!/^[0-9a-f]{64}$/.test(match.commitment ?? '')) throw new Unfair('The server has not committed to a secret.');
   return {
     commitment: match.commitment ?? '', nonce: randomHex(16), hashes: [null, null], sent: [], granted: [],
     random: match.game.options.first === 'random',
@@ -50,9 +51,11 @@ export function see(known, match) {
     throw new Unfair('The server has a hash for your seat that this browser did not give. If you have not opened the match elsewhere, its dice cannot be trusted.');
   }
   const now = { ...known, hashes: match.hashes };
-  if (match.nonces) {
+  if (match.state === 'playing' || match.state === 'over') {
+    if (!match.nonces || (match.nonces.includes(null) && match.state !== 'over')) {
+      throw new Unfair('The server has begun the match without the nonces of both players.');
+    }
     checkNonces(now, match, own);
-    return { known: now, send: null };
   }
   if (match.state === 'closed' && known.granted.includes('reveal')) {
     throw new Unfair('The server has closed the match after it was told your nonce. It should have been played, or forfeited by the player who withheld a nonce.');
@@ -101,12 +104,12 @@ export class Share {
    */
   hear(match) {
     if (!match.you) return { wrong: '', note: '' };
-    const before = known(match) ?? newShare(match);
-    if (!before) {
-      const elsewhere = 'Your share of the dice was given in another browser, which must be open for the match to start. If there is none, the dice cannot be trusted.';
-      return { wrong: '', note: match.state === 'starting' ? elsewhere : '' };
-    }
     try {
+      const before = known(match) ?? newShare(match);
+      if (!before) {
+        const elsewhere = 'Your share of the dice was given in another browser, which must be open for the match to start. If there is none, the dice cannot be trusted.';
+        return { wrong: '', note: match.state === 'starting' ? elsewhere : '' };
+      }
       const { known: after, send } = see(before, match);
       keep(nameOf(match), JSON.stringify(after));
       if (send && !this.sending.has(send.type)) this.send(match, send.type, send.fields);

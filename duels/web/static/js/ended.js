@@ -36,6 +36,7 @@ export function Ended({ room, match, line }) {
     </p>
     ${wished && !room.rematch ? html`<p role="status">Waiting for ${name} to agree to a rematch with seats swapped …</p>` : null}
     ${dice.filter(({ holds }) => holds === false).map(({ what }) => html`<${Trouble} key=${what}>${`The dice of this match are wrong. This does not hold: ${what}`}<//>`)}
+    ${dice.filter(({ holds }) => holds === null).map(({ what }) => html`<p key=${what}>${what}</p>`)}
     ${trouble ? html`<${Trouble}>${trouble}<//>` : null}
   </section>`;
 }

@@ -97,7 +97,7 @@ export function check(fair, match, own) {
     const mine = fair.nonces[(match.you ?? 1) - 1];
     found.push({ what: 'Your nonce is the one this browser gave.', holds: mine === own.nonce || (mine === null && !own.granted.includes('reveal')) });
     found.push({ what: 'Who starts was decided as the match said.', holds: own.random === (fair.first === 'random') });
-  }
+  } else if (match.you) found.push({ what: 'This browser gave no share of these dice, so it cannot tell whether they were agreed on before the match.', holds: null });
   return found;
 }
 
