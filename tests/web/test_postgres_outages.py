@@ -18,11 +18,10 @@ import httpx
 
 from duels.web.app import store_of
 from duels.web.store import Kept, Save, Store, Unavailable
-from tests.web.crashing import Crowd, through
+from tests.web.crashing import Crowd, through, until_moves
 from tests.web.postgres import Postgres
 from tests.web.proxy import Proxy
 from tests.web.server import QUICK, Process, run, served
-from tests.web.test_crash import until_moves
 from tests.web.test_stores import new_row
 
 END_ALL = (
