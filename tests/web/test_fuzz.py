@@ -10,11 +10,11 @@ from collections import Counter
 from dataclasses import replace
 from typing import Any
 
-import msgspec
 import pytest
 
 pytest.importorskip("starlette", reason="needs the extra: pip install 'duels[web]'")
 
+import msgspec
 import uvicorn
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st

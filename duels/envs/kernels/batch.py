@@ -24,7 +24,6 @@ from duels.envs.kernels.drive import BY_LIMIT, RUNNING, Drivers, drivers, mispla
 from duels.envs.kernels.oppose import Opposing, nothing, opposing
 from duels.envs.kernels.stream import fill_luck, keys
 from duels.envs.policy import ArrayFunction, EnvPolicy
-from duels.envs.settings import Scale
 from duels.games import game_of
 
 
@@ -82,6 +81,8 @@ class Batch:
 
     def policy(self, function: ArrayFunction) -> EnvPolicy:
         """`function` over this batch's observations, as `duels.measure` takes it."""
+        from duels.envs.settings import Scale  # needs numpy, which this module can do without
+
         return EnvPolicy(function, self.game, Scale(self.game, memory=self.memory), self.memory)
 
     # Playing
