@@ -401,6 +401,7 @@ def test_matches_of_a_store_of_protocol_1_go_on(tmp_path: Path) -> None:
             assert await one.choosing()
             assert (await one.move("attack"))["ok"]
             await two.started()
+            await server.hall.close()  # lets go of the file
         as_before(settings.database)
         async with served(settings) as server:
             again = [server.person(person.key) for person in (ada, bob)]

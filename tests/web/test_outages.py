@@ -184,8 +184,7 @@ def test_control_characters_are_refused_in_whatever_a_client_sends(text: str) ->
                 {"type": "move", "id": "2", "at": 0, "text": "10", "so_far": text},
             ):
                 await one.send(**frame)
-                answer = await one.until("answer")
-                assert not answer["ok"]
+                answer = await one.until("answer", ok=False)  # not that to a share of the dice
                 assert "control characters" in answer["reason"]
             for wish in (
                 {"game": "number-wars", "request": text},
