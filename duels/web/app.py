@@ -26,7 +26,7 @@ from duels.web.store import Store
 
 
 def store_of(database: str, reading: bool = False) -> Store:
-    """The store that an address names: PostgreSQL, or a file, just to be read if that is said."""
+    """The store at an address: PostgreSQL or an SQLite file, opened read-only on request."""
     if database.startswith(("postgresql://", "postgres://")):
         from duels.web.postgres import PostgresStore
 

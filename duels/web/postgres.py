@@ -189,7 +189,7 @@ class PostgresStore(Queries):
                 batch = self._batch()
                 async with self._turn:
                     await self._store(batch)
-        finally:  # however this ends, nobody is left waiting
+        finally:  # however this ends, no caller is left waiting
             for _, future in batch + self._waiting:
                 if not future.done():
                     future.set_exception(Unavailable("the writer of the store was stopped"))

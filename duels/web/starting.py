@@ -67,7 +67,7 @@ class Starting:
         return missing[0] if self.committed and self.revealed and len(missing) == 1 else None
 
     def take_seat(self, seat: Seat) -> None:
-        """Somebody joins; the match starts as soon as both nonces are revealed."""
+        """A player joins; the match starts as soon as both nonces are revealed."""
         row = self.row
         if row.state != WAITING:
             raise IllegalMove("the seat is taken" if row.state != CLOSED else "it is closed")

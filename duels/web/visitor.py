@@ -61,7 +61,7 @@ def own_key(name: str = "key") -> str:
 
 
 class Visitor:
-    """Somebody with a key at a server.
+    """A client with a key at a server.
 
     With `keeps`, shares of the dice are kept in the user's data directory, so that another process
     with the same key can go on with a match that has not started.

@@ -224,7 +224,7 @@ def test_the_win_can_be_claimed_when_only_the_opponents_nonce_is_missing() -> No
 
 
 def test_nonces_are_waited_for_through_a_restart_and_again_after_it(tmp_path: Path) -> None:
-    """While a server is down nobody can reveal, so that time is not held against a player."""
+    """While a server is down no player can reveal, so that time is not held against a player."""
 
     async def test() -> None:
         now = Hands()
