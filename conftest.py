@@ -1,8 +1,18 @@
-"""The examples in modules that need an extra are skipped where it is missing, and say which."""
+"""Leaves out the tests of extras that are not installed, and counts them in one line per extra.
+
+A test module declares what it needs with `pytest.importorskip("library")` at module level, a single
+test with the mark `extra("rl")`, and the modules of the package, whose doctests are collected, are
+listed in `MODULES`. With DUELS_CI set, an extra that is missing is an error.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterable
+import ast
+import os
+import signal
+from collections import Counter
+from collections.abc import Iterator
+from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -10,49 +20,128 @@ from typing import Any
 import pytest
 
 ROOT = Path(__file__).parent
-# The library that a module cannot be imported without, and the extra that brings it.
-NEEDS = {
-    "coding.py": ("numpy", "rl"),
-    "episode.py": ("numpy", "rl"),
-    "render.py": ("numpy", "rl"),
-    "position.py": ("numpy", "rl"),
-    "settings.py": ("numpy", "rl"),
-    "image.py": ("numpy", "rl"),
-    "policy.py": ("gymnasium", "rl"),
-    "statistics.py": ("gymnasium", "rl"),
-    "vector_env.py": ("numpy", "rl"),
-    "observer.py": ("pyspiel", "openspiel"),
-    "pettingzoo.py": ("pettingzoo", "rl"),
-    "gymnasium.py": ("gymnasium", "rl"),
-    "openspiel.py": ("pyspiel", "openspiel"),
-    "jax.py": ("pgx", "jax"),
+
+EXTRAS = {
+    "solve": ("numpy", "numba"),
+    "rl": ("gymnasium", "pettingzoo"),
+    "openspiel": ("pyspiel",),
+    "arena": ("joblib",),
+    "parquet": ("pyarrow",),
+    "web": ("starlette", "uvicorn", "msgspec", "websockets"),
+    "postgres": ("asyncpg",),
+    "dev": ("playwright", "axe_playwright_python", "httpx", "distributed", "schemathesis", "scipy"),
+    "jax": ("jax", "pgx"),
+    "torch": ("torch", "sb3_contrib"),
+}
+OPTIONAL = ("jax", "torch")  # not part of the extra dev: their wheels are large
+EXTRA_OF = {library: extra for extra, libraries in EXTRAS.items() for library in libraries}
+
+# Modules that cannot be imported without a library; the first pattern counts.
+MODULES = {
+    "duels/client/connection.py": "websockets",
+    "duels/envs/gymnasium.py": "gymnasium",
+    "duels/envs/statistics.py": "gymnasium",
+    "duels/envs/vector_env.py": "gymnasium",
+    "duels/envs/pettingzoo.py": "pettingzoo",
+    "duels/envs/observer.py": "pyspiel",
+    "duels/envs/openspiel.py": "pyspiel",
+    "duels/envs/*.py": "numpy",
+    "duels/games/*/pgx.py": "pgx",
+    "duels/server/leases.py": "asyncpg",
+    "duels/server/storage/postgres*.py": "asyncpg",
+    "duels/server/*.py": "starlette",
+    "duels/server/storage/*.py": "starlette",
 }
 
-
-def _needs(path: Path) -> tuple[str, str]:
-    if path.parent.name == "web":
-        postgres = path.name in ("postgres.py", "owners.py")
-        return ("asyncpg", "postgres") if postgres else ("starlette", "web")
-    return NEEDS.get(path.name, ("", ""))
+modules_left_out = Counter[str]()
+tests_left_out = Counter[str]()
 
 
-class Skipped(pytest.File):
-    """A module whose examples cannot be looked for."""
-
-    def collect(self) -> Iterable[pytest.Item]:
-        _, extra = _needs(self.path)
-        examples = f"the examples of {self.path.relative_to(ROOT)}"
-        reason = f"{examples} need the extra: pip install 'duels[{extra}]'"
-        pytest.skip(reason, allow_module_level=True)
+@cache
+def installed(library: str) -> bool:
+    return find_spec(library) is not None
 
 
-@pytest.hookimpl(wrapper=True)
-def pytest_collect_file(
-    file_path: Path, parent: pytest.Collector
-) -> Generator[None, list[Any], list[Any]]:
-    found = yield
-    library, _ = _needs(file_path)
-    here = file_path.parent in (ROOT / "duels" / "envs", ROOT / "duels" / "web")
-    if not (found and here and library and find_spec(library) is None):
-        return found
-    return [Skipped.from_parent(parent, path=file_path)]
+def required(path: Path) -> Iterator[str]:
+    """The libraries without which a module is not collected."""
+    relative = path.relative_to(ROOT)
+    if relative.parts[0] == "duels":
+        patterns = (pattern for pattern in MODULES if relative.match(pattern))
+        if (pattern := next(patterns, None)) is not None:
+            yield MODULES[pattern]
+        return
+    for statement in ast.parse(path.read_text(encoding="utf-8")).body:
+        call = getattr(statement, "value", None)
+        if isinstance(call, ast.Call) and ast.unparse(call.func) == "pytest.importorskip":
+            yield ast.literal_eval(call.args[0])
+
+
+def pytest_configure() -> None:
+    # A shell starts background jobs with interrupts ignored, and programs under test inherit that.
+    if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+    # Tests that give a process a home of its own share the cache of compiled code.
+    os.environ.setdefault("XDG_CACHE_HOME", str(Path.home() / ".cache"))
+    if os.environ.get("DUELS_CI"):
+        missing = {
+            extra
+            for library, extra in EXTRA_OF.items()
+            if extra not in OPTIONAL and not installed(library)
+        }
+        if missing:
+            raise pytest.UsageError(f"DUELS_CI is set: install duels[{','.join(sorted(missing))}]")
+
+
+def pytest_ignore_collect(collection_path: Path) -> bool | None:
+    if collection_path.suffix != ".py" or collection_path.name == "conftest.py":
+        return None
+    missing = [library for library in required(collection_path) if not installed(library)]
+    if not missing:
+        return None
+    modules_left_out[EXTRA_OF[missing[-1]]] += 1
+    return True
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    kept, left_out = [], []
+    for item in items:
+        extras = [mark.args[0] for mark in item.iter_markers("extra")]
+        missing = [name for name in extras if not all(map(installed, EXTRAS[name]))]
+        tests_left_out.update(missing[:1])
+        (left_out if missing else kept).append(item)
+    if left_out:
+        config.hook.pytest_deselected(items=left_out)
+        items[:] = kept
+
+
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    """With pytest-xdist, the workers collect and the controller reports."""
+    output: dict[str, Any] | None = getattr(session.config, "workeroutput", None)
+    if output is not None:
+        output["left_out"] = (dict(modules_left_out), dict(tests_left_out))
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_testnodedown(node: Any) -> None:
+    modules, tests = getattr(node, "workeroutput", {}).get("left_out", ({}, {}))
+    modules_left_out.clear()  # every worker collects the same
+    modules_left_out.update(modules)
+    tests_left_out.clear()
+    tests_left_out.update(tests)
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    for extra in EXTRAS:
+        counts = [
+            f"{count} {kind if count == 1 else kind + 's'}"
+            for count, kind in (
+                (modules_left_out[extra], "module"),
+                (tests_left_out[extra], "single test"),
+            )
+            if count
+        ]
+        if counts:
+            what = " and ".join(counts)
+            terminalreporter.write_line(
+                f"extra {extra} not installed: {what} not collected (pip install 'duels[{extra}]')"
+            )

@@ -4,7 +4,7 @@
 
 Every row is games between two players whose choices are tables: one core, processor time, so that
 other programs on the machine do not count, the median of `TURNS`, with kernels compiled and tables
-loaded. `compiled` is what `duels arena` runs, the keeping of records included; `watched` are the
+loaded. `compiled` is what `duels arena` runs, storing the records included; `watched` are the
 first pairs of a meeting, whose luck and regrets are worked out as well; `rules` is the same players
 by the pure rules, as any program or class plays.
 
@@ -27,11 +27,12 @@ import time
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from duels.arena.keeping import Archive
-from duels.arena.played import Setting, Tournament
-from duels.arena.playing import play
-from duels.arena.running import run
-from duels.arena.schedule import MANY, WATCHED, Portion, checked
+from duels.arena.archive import Archive
+from duels.arena.model import Setting, Tournament
+from duels.arena.schedule import ADJUSTED_PAIRS, COMPILED_PAIRS, Chunk, checked
+from duels.arena.scheduler import run
+from duels.arena.worker import play
+from duels.core.extras import install_command
 from duels.games import BUILT_IN
 
 GOALS = dict.fromkeys(BUILT_IN, 20_000) | {"cipher-siege": 10_000}
@@ -52,16 +53,16 @@ def rate(work: Work, turns: int, seconds: float) -> float:
     return statistics.median(found)
 
 
-def portion_of(cup: Tournament, start: int, pairs: int, compiled: bool) -> Work:
+def chunk_of(tournament: Tournament, start: int, pairs: int, compiled: bool) -> Work:
     """Portions one after the other, from a pair on."""
     at = [start]
 
     def work() -> int:
-        portion = Portion(0, 0, at[0], at[0] + pairs, compiled)
+        chunk = Chunk(0, 0, at[0], at[0] + pairs, compiled)
         if start:  # what is watched is the same pairs again
             at[0] += pairs
-        play(cup, portion)
-        return portion.games
+        play(tournament, chunk)
+        return chunk.games
 
     return work
 
@@ -71,10 +72,10 @@ def games(slugs: Iterable[str], turns: int, seconds: float) -> None:
     print(f"{'':<40}{'compiled':>12}{'watched':>12}{'rules':>10}{'goal':>10}")
     for slug in slugs:
         for players in PLAYERS:
-            cup = checked(Tournament(players, (Setting(slug),), 10**6, 1, compiled=True))
-            fast = rate(portion_of(cup, WATCHED, MANY, True), turns, seconds)
-            watched = rate(portion_of(cup, 0, WATCHED, True), turns, seconds)
-            slow = rate(portion_of(cup, WATCHED, 2, False), 1, seconds)
+            tournament = checked(Tournament(players, (Setting(slug),), 10**6, 1, compiled=True))
+            fast = rate(chunk_of(tournament, ADJUSTED_PAIRS, COMPILED_PAIRS, True), turns, seconds)
+            watched = rate(chunk_of(tournament, 0, ADJUSTED_PAIRS, True), turns, seconds)
+            slow = rate(chunk_of(tournament, ADJUSTED_PAIRS, 2, False), 1, seconds)
             verdict = "" if fast >= GOALS[slug] else "  missed"
             told = f"{slug}, {players[0]} - {players[1]}"
             print(f"{told:<40}{fast:>12,.0f}{watched:>12,.0f}{slow:>10,.0f}"
@@ -89,7 +90,7 @@ def peer(turns: int, seconds: float) -> None:
         bots: Any = importlib.import_module("open_spiel.python.bots.uniform_random")
         importlib.import_module("duels.envs.openspiel")
     except ImportError:
-        print("OpenSpiel is not installed: pip install 'duels[openspiel]'")
+        print(f"OpenSpiel is not installed: {install_command('openspiel')}")
         return
     import numpy as np
 
@@ -108,17 +109,17 @@ def peer(turns: int, seconds: float) -> None:
 
 def jobs(pairs: int) -> None:
     """The clock of whole tournaments with one job and with two."""
-    cup = checked(
+    tournament = checked(
         Tournament(("perfect", "greedy", "random"), tuple(map(Setting, BUILT_IN)), pairs, 1)
     )
     found = []
     with tempfile.TemporaryDirectory() as folder:
         for number, count in enumerate((2, 1, 2, 1)):  # the first two only warm up
-            with Archive.begin(f"{folder}/{number}", cup) as archive:
+            with Archive.begin(f"{folder}/{number}", tournament) as archive:
                 began = time.perf_counter()
                 run(archive, jobs=count)
                 found.append(time.perf_counter() - began)
-    total = len(cup.pairings) * len(cup.games) * pairs * 2
+    total = len(tournament.pairings) * len(tournament.games) * pairs * 2
     two, one = found[2:]
     print(f"{total:,} games by the rules: {one:.1f} s with one job, {two:.1f} s with two: "
           f"{one / two:.2f} times as fast")  # fmt: skip

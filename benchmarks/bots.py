@@ -36,8 +36,8 @@ from duels.core.match import Match
 from duels.core.player import Player, View
 from duels.games import BUILT_IN, load
 from duels.players.external import External, request
-from duels.players.hosting import Host
 from duels.players.isolated import Isolated
+from duels.players.runner import Host
 from duels.players.uniform import Uniform
 
 GOAL = 200.0

@@ -5,7 +5,7 @@
 Needs `pip install '.[rl,jax]'`. The same kind of step as in benchmarks/vector.py: a random legal
 action, autoreset, the next mask and observation, a batch of 4096 on one core, compiled as a whole.
 Prints ours beside it, from the same run and by the same rule: `vector.rates`; and Firewall Breach
-as an environment of Pgx (`duels.envs.jax`).
+as an environment of Pgx (`duels.games.firewall_breach.pgx`).
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ def main() -> None:
     print(f"Million steps a second, one core, batch of {asked.size}, random legal actions\n")
     print("| game | rate |\n|---|---:|")
     vector: Any = importlib.import_module("vector")
-    ours: Any = importlib.import_module("duels.envs.jax")
+    ours: Any = importlib.import_module("duels.games.firewall_breach.pgx")
     runs = {f"Pgx {name}": stepping(pgx.make(name), asked.size) for name in GAMES}
     runs["firewall-breach in JAX"] = stepping(ours.FirewallEnv(), asked.size)
     peers = vector.rates(runs, asked.fast)

@@ -24,10 +24,12 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parent.parent))
 
+from duels.algorithms import compiled
+from duels.algorithms.matrix_game import solve_matrix
 from duels.core.game import Decide
 from duels.games import load
-from duels.solve import compiled, digit_duel, number_clash
-from duels.solve.matrix import solve_matrix
+from duels.games.digit_duel import solver as digit_duel
+from duels.games.number_clash import solver as number_clash
 
 HERE = Path(__file__).parent
 Rows = list[list[float]]
@@ -79,7 +81,7 @@ def clash(fast: bool) -> None:
     game = load("number-clash", numbers=numbers)
     print(f"Number Clash, all states, numbers={numbers}")
     compiling = seconds(lambda: number_clash.solve(load("number-clash", numbers=3)))
-    solve_layers = importlib.import_module("duels.solve.compiled.number_clash").solve_layers
+    solve_layers = importlib.import_module("duels.games.number_clash.compiled_solver").solve_layers
     with tempfile.TemporaryDirectory() as folder:
         programs = compiled_programs(folder)
         times: dict[str, list[float]] = {name: [] for name in ["kernel", *programs]}
@@ -133,7 +135,7 @@ def matrices(count: int) -> list[Rows]:
 
 def kernel_matrices(games: list[Rows]) -> float:
     """Time per game within one compiled loop, as the solves run it; no game comes twice."""
-    kernel = importlib.import_module("duels.solve.compiled.matrix")
+    kernel = importlib.import_module("duels.algorithms.compiled.matrix_game")
     stack = compiled.np.array(games)
     solve = kernel.solve
 
@@ -167,7 +169,7 @@ def matrix(fast: bool) -> None:
         line("numba kernel", ours)
     games = games[:200]
     bare = min(seconds(lambda: [solve_matrix(rows) for rows in games]) for _ in range(3))
-    compare("bare Python, duels.solve.matrix", bare / len(games), ours)
+    compare("bare Python, duels.algorithms.matrix_game", bare / len(games), ours)
     optimize = optional("scipy.optimize")
     if optimize is None:
         print("  scipy: skipped, not installed")

@@ -15,7 +15,7 @@ import sys
 import time
 from pathlib import Path
 
-GOAL = 1.5
+GOAL = 1.7
 PROMPT = b"'bypass'):"
 ROOT = Path(__file__).parent.parent
 # Compiled files are kept, as they are for anyone who runs a program twice.

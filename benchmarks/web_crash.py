@@ -18,10 +18,10 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from tests.web.crashing import Crowd, through
-from tests.web.postgres import Postgres
-from tests.web.server import Process
-from tests.web.test_stores import workers_of
+from tests.server.crashing import Crowd, through
+from tests.server.postgres import Postgres
+from tests.server.server import Process
+from tests.server.test_stores import workers_of
 
 
 def main() -> None:

@@ -36,7 +36,7 @@ import uvloop
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from duels.core.witness import Witness
+from duels.core.commitment_client import CommitmentClient
 
 ROOT = Path(__file__).parents[1]
 AGAIN = 0.05  # seconds after which a move that the peer has dropped is sent again
@@ -171,13 +171,13 @@ class Ours(Match):
         super().__init__(meter, think)
         self.options: list[list[str]] = [[], []]
         self.started = asyncio.get_running_loop().create_future()
-        self.witnesses: list[Witness | None] = [None, None]
+        self.witnesses: list[CommitmentClient | None] = [None, None]
 
     async def begin(self, http: httpx.AsyncClient, host: str, port: int) -> None:
         keys = [os.urandom(24).hex()[:43] for _ in range(2)]
         headers = [{"Authorization": f"Bearer {key}"} for key in keys]
-        wish = {"game": "number-wars", "options": {"lp": "999"}, "seat": 1}
-        made = (await http.post("/api/matches", json=wish, headers=headers[0])).json()
+        body = {"game": "number-wars", "options": {"lp": "999"}, "seat": 1}
+        made = (await http.post("/api/matches", json=body, headers=headers[0])).json()
         id = made["id"]
         await http.post(f"/api/matches/{id}/join", json={}, headers=headers[1])
         loop = asyncio.get_running_loop()
@@ -193,7 +193,7 @@ class Ours(Match):
     def hear(self, seat: int, text: bytes) -> None:
         if text.startswith((b'{"type":"welcome"', b'{"type":"match"')):
             match = msgspec.json.decode(text)["match"]
-            witness = self.witnesses[seat] = self.witnesses[seat] or Witness.of(match)
+            witness = self.witnesses[seat] = self.witnesses[seat] or CommitmentClient.of(match)
             command = None if witness is None else witness.see(match)
             if command is not None:
                 self.sides[seat].send(msgspec.json.encode({**command, "id": command["type"]}))
@@ -259,8 +259,8 @@ class Theirs(Match):
         elif text.startswith(b"0"):
             self.sides[seat].send(b"40/wars,")
         elif text.startswith(b"40/wars,"):
-            wish = ["sync", self.id, str(seat), self.keys[seat], 2]
-            self.sides[seat].send(b"42/wars," + msgspec.json.encode(wish))
+            message = ["sync", self.id, str(seat), self.keys[seat], 2]
+            self.sides[seat].send(b"42/wars," + msgspec.json.encode(message))
         elif text.startswith(b'42/wars,["sync"'):
             if not self.synced[seat].done():
                 self.synced[seat].set_result(None)
@@ -283,9 +283,9 @@ class Theirs(Match):
             "credentials": self.keys[seat],
         }  # fmt: skip
         action = {"type": "MAKE_MOVE", "payload": payload}
-        wish = ["update", action, state, self.id, str(seat)]
+        message = ["update", action, state, self.id, str(seat)]
         self.at, self.sent = state + 1, time.perf_counter()
-        frame = b"42/wars," + msgspec.json.encode(wish)
+        frame = b"42/wars," + msgspec.json.encode(message)
         self.sides[seat].send(frame)
         asyncio.get_running_loop().call_later(AGAIN, self.again, seat, self.at, frame)
 

@@ -16,16 +16,16 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
+from duels.client.identity import digest
 from duels.core.chance import commitment
-from duels.core.fair import nonce_hash
+from duels.core.commitment import nonce_hash
 from duels.games import BUILT_IN
-from duels.web import commands as say
-from duels.web.desk import Desk
-from duels.web.hall import Hall
-from duels.web.keys import digest
-from duels.web.lobby import Lobby, Wish
-from duels.web.settings import Settings
-from duels.web.sqlite import SqliteStore
+from duels.server import commands
+from duels.server.command_handler import CommandHandler
+from duels.server.matchmaking import Matchmaking, NewMatch
+from duels.server.room_manager import RoomManager
+from duels.server.settings import Settings
+from duels.server.storage.sqlite import SqliteStore
 
 MATCHES, MOVES = 120, 10
 NONCE = "0123456789abcdef" * 2
@@ -37,55 +37,55 @@ def held_now() -> float:
     return tracemalloc.get_traced_memory()[0] / 1024
 
 
-async def some(hall: Hall, slug: str, count: int, made: list[str]) -> None:
-    lobby, desk = Lobby(hall), Desk(hall)
+async def some(manager: RoomManager, slug: str, count: int, made: list[str]) -> None:
+    matchmaking, handler = Matchmaking(manager), CommandHandler(manager)
     for n in range(count):
         keys = [digest(f"{slug} {len(made)} {n} {seat}") for seat in (0, 1)]
-        row = await lobby.create(keys[0], Wish(slug, seat=1))
-        await lobby.join(row.id, keys[1])
-        room = await hall.room(row.id)
+        row = await matchmaking.create(keys[0], NewMatch(slug, seat=1))
+        await matchmaking.join(row.id, keys[1])
+        room = await manager.room(row.id)
         published = commitment(int(row.secret)) or ""
         for seat in (0, 1):
             hash = nonce_hash(row.id, seat, published, NONCE)
-            await desk.command(room, seat, say.Commit("commit", hash))
+            await handler.execute(room, seat, commands.Commit("commit", hash))
         for seat in (0, 1):
-            await desk.command(room, seat, say.Reveal("reveal", NONCE))
+            await handler.execute(room, seat, commands.Reveal("reveal", NONCE))
         for m in range(MOVES):
             match = room.match
             assert match is not None
             if match.result is None:
                 seat = match.deciders[0]
                 move = random.choice(match.view(seat).options)
-                await desk.command(room, seat, say.Move(f"{m}", len(match.events), move))
+                await handler.execute(room, seat, commands.Move(f"{m}", len(match.events), move))
         made.append(row.id)
 
 
 async def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         settings = replace(Settings(f"{folder}/duels.sqlite"), idle=1e9)
-        hall = Hall(settings, SqliteStore(settings.database))
-        await hall.open()
+        manager = RoomManager(settings, SqliteStore(settings.database))
+        await manager.open()
         tracemalloc.start()
         for slug in BUILT_IN:
-            await some(hall, slug, MATCHES, [])  # what all matches share is there by then
-            hall.evict(-1.0)
+            await some(manager, slug, MATCHES, [])  # what all matches share is there by then
+            manager.evict(-1.0)
             made: list[str] = []
-            await some(hall, slug, MATCHES, made)
+            await some(manager, slug, MATCHES, made)
             held = held_now()
-            hall.evict(-1.0)
+            manager.evict(-1.0)
             again = held_now()
-            await asyncio.gather(*(hall.room(id) for id in made))
+            await asyncio.gather(*(manager.room(id) for id in made))
             await asyncio.sleep(0)  # else what is gathered is held by whatever woke us
             loaded = held_now()
-            hall.evict(-1.0)
+            manager.evict(-1.0)
             away = held_now()
             print(
                 f"{slug:16} {(held - again) / MATCHES:5.1f} KB a match while it is played, "
                 f"{(loaded - again) / MATCHES:5.1f} KB loaded again, "
                 f"{max(0.0, away - again) / MATCHES:4.2f} KB once it is put away again"
             )
-            assert not hall.rooms
-        await hall.close()
+            assert not manager.rooms
+        await manager.close()
 
 
 if __name__ == "__main__":

@@ -24,9 +24,9 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from duels.core.match import Match
 from duels.games import load
-from tests.web.hidden import FIXED, KEYS, prepare
-from tests.web.raw import come
-from tests.web.server import Process
+from tests.server.hidden import FIXED, KEYS, prepare
+from tests.server.raw import come
+from tests.server.server import Process
 
 SEALED = b'"sealed":[1]'
 Times = dict[str, list[tuple[float, float]]]
@@ -43,12 +43,12 @@ def measured(count: int, picks: tuple[str, str], delay: float) -> Times:
         path = Path(folder) / "duels.sqlite"
         made = [Match(game, 7, now=FIXED.now, id="x", players=("a", "b")) for _ in order]
         ids = prepare(path, made)
-        server = Process(str(path), *plant, program=("tests.web.fixed",))
+        server = Process(str(path), *plant, program=("tests.server.fixed",))
         try:
             for id, pick in zip(ids, order, strict=True):
                 keys = KEYS[1], None, KEYS[0]
                 opponent, spectator, picker = (come(server.port, id, key) for key in keys)
-                opponent.wish("ping", "x"), spectator.wish("ping", "x")
+                opponent.command("ping", "x"), spectator.command("ping", "x")
                 began = time.perf_counter()
                 picker.send(type="move", id="m", at=0, move=pick)
                 opponent.until(SEALED)

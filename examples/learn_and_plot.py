@@ -28,10 +28,10 @@ import gymnasium
 import numpy as np
 
 import duels.envs.gymnasium  # noqa: F401  (registers the games)
+from duels.algorithms import solve
 from duels.envs.policy import EnvPolicy
 from duels.games import load
 from duels.measure import exploitability
-from duels.solve import solve
 
 Choose = Callable[[Any, Any], int]  # from an observation and a mask to an action
 Curve = list[tuple[int, float, float]]  # steps learned, on-policy regret a game, exploitability

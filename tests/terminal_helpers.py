@@ -96,6 +96,7 @@ def environment(home: Path, **more: str) -> dict[str, str]:
         "PYTHONPATH": str(ROOT),
         "HOME": str(home),
         "XDG_STATE_HOME": str(home / "state"),
+        "XDG_CACHE_HOME": os.environ.get("XDG_CACHE_HOME", ""),  # compiled code is shared
         "TERM": "xterm-256color",
         "LC_ALL": "C.UTF-8",
     }

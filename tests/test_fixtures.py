@@ -13,10 +13,10 @@ from typing import Any
 
 import pytest
 
+from duels.algorithms import solve
 from duels.core import Match
 from duels.core.record import read
 from duels.games import catalogue, load
-from duels.solve import solve
 
 ROOT = Path(__file__).parents[1]
 FIXTURES = Path(__file__).parent / "fixtures"
@@ -73,21 +73,21 @@ def _close(found: Any, expected: float | None) -> bool:
     return abs(float(found) - expected) < 1e-9
 
 
+@pytest.mark.extra("solve")
 def test_a_tournament_is_read_and_its_games_replayed(tmp_path: Path) -> None:
-    pytest.importorskip("numba", reason="needs the extra: pip install 'duels[solve]'")
-    from duels.arena.keeping import Archive
+    from duels.arena.archive import Archive
     from duels.arena.summary import summary
 
     folder = tmp_path / "arena"
     shutil.copytree(FIXTURES / "arena", folder)
     expected = json.loads((folder / "expected.json").read_text("utf-8"))
     with Archive.open(str(folder)) as archive:
-        found = summary(archive.cup, archive.encounters())
+        found = summary(archive.tournament, archive.encounters())
         scores = {
             setting.slug: {row.player: row.score.mean for row in game.standings}
-            for setting, game in zip(archive.cup.games, found.games, strict=True)
+            for setting, game in zip(archive.tournament.games, found.games, strict=True)
         }
-        assert sum(portion.games for portion in archive.portions()) == expected["played"]
+        assert sum(chunk.games for chunk in archive.chunks()) == expected["played"]
     assert scores == {
         slug: pytest.approx(by_player) for slug, by_player in expected["scores"].items()
     }
@@ -95,11 +95,12 @@ def test_a_tournament_is_read_and_its_games_replayed(tmp_path: Path) -> None:
         assert duels("replay", f"{folder}#{number}")
 
 
+@pytest.mark.extra("solve")
 def test_a_training_goes_on_as_it_would_have(tmp_path: Path) -> None:
     np = pytest.importorskip("numpy", reason="needs the extra: pip install 'duels[solve]'")
     pytest.importorskip("numba", reason="needs the extra: pip install 'duels[solve]'")
-    from duels.games.cipher_siege import CipherSiege
-    from duels.solve.siege.train import Trainer
+    from duels.games.cipher_siege.rules import CipherSiege
+    from duels.games.cipher_siege.training.run import Trainer
 
     expected = json.loads((FIXTURES / "training" / "expected.json").read_text("utf-8"))
     path = tmp_path / "checkpoint.npz"

@@ -16,8 +16,8 @@ from duels.games import BUILT_IN
 
 ROOT = Path(duels.__file__).parent
 LAYERS = (
-    "core", "games", "solve", "analysis", "players", "envs", "measure", "llm", "arena", "web",
-    "cli",
+    "core", "algorithms", "kernels", "plotting", "games", "analysis", "players", "envs", "measure",
+    "arena", "client", "server", "cli",
 )  # fmt: skip
 HEAVY = {
     "dataclasses", "inspect", "json", "hashlib", "random", "pathlib", "shutil", "asyncio",
@@ -52,27 +52,44 @@ def test_each_layer_imports_only_those_above_it(path: Path) -> None:
 
 
 @pytest.mark.parametrize("path", modules(), ids=lambda path: str(path.relative_to(ROOT)))
-def test_core_games_terminal_and_opponents_need_nothing_installed(path: Path) -> None:
+def test_only_packages_behind_extras_need_anything_installed(path: Path) -> None:
     parts = path.relative_to(ROOT).parts
-    if parts[:2] == ("solve", "compiled") or parts[0] in ("envs", "web"):
-        return  # behind extras
+    if parts[0] in ("envs", "client", "server") or path.name == "pgx.py":
+        return
     for name in imports(path):
         top = name.split(".")[0]
         assert top == "duels" or top in sys.stdlib_module_names, f"{path} imports {name}"
 
 
-@pytest.mark.parametrize("package", ["analysis", "cli", "players", "web"])
-def test_no_game_is_named_outside_the_games(package: str) -> None:
+def names_of_games() -> list[str]:
     names = list(BUILT_IN) + [slug.replace("-", "_") for slug in BUILT_IN]
-    names += [slug.title().replace("-", "") for slug in BUILT_IN]
-    for path in (ROOT / package).rglob("*.py"):
+    return names + [slug.title().replace("-", "") for slug in BUILT_IN]
+
+
+def test_no_game_is_named_outside_its_package() -> None:
+    """In code of any package, and in the browser's; docstrings may have examples."""
+    names = names_of_games()
+    for path in [*modules(), *(ROOT / "server" / "static").rglob("*.*s")]:
+        if path.relative_to(ROOT).parts[0] == "games" and path.parent != ROOT / "games":
+            own = path.relative_to(ROOT / "games").parts[0]
+            others = [name for name in names if name.lower().replace("-", "_") != own]
+            others = [name for name in others if name != own.title().replace("_", "")]
+        elif path == ROOT / "games" / "__init__.py":
+            continue  # the catalogue
+        else:
+            others = names
         code = re.sub(r'""".*?"""', "", path.read_text(encoding="utf-8"), flags=re.DOTALL)
-        assert not [name for name in names if name in code], path
+        assert not [name for name in others if name in code], path
 
 
-def test_games_do_not_know_each_other() -> None:
-    for path in (ROOT / "games").glob("[a-z]*.py"):
-        assert not [name for name in imports(path) if name.startswith("duels.games")], path
+@pytest.mark.parametrize("slug", BUILT_IN)
+def test_a_game_builds_on_what_is_below_the_games(slug: str) -> None:
+    own = f"duels.games.{slug.replace('-', '_')}"
+    for path in (ROOT / "games" / slug.replace("-", "_")).rglob("*.py"):
+        below = LAYERS[: 1 if path.name == "rules.py" else LAYERS.index("games")]
+        allowed = (f"{own}.", *(f"duels.{layer}." for layer in below))
+        ours = [name for name in imports(path) if name.startswith("duels.")]
+        assert not [name for name in ours if not name.startswith(allowed)], path
 
 
 def import_graph() -> dict[str, set[str]]:
@@ -90,15 +107,6 @@ def import_graph() -> dict[str, set[str]]:
 
 def test_no_module_imports_itself_by_way_of_others() -> None:
     tuple(TopologicalSorter(import_graph()).static_order())  # or graphlib.CycleError, with the way
-
-
-def test_solvers_of_different_games_do_not_know_each_other() -> None:
-    stems = {slug.replace("-", "_") for slug in BUILT_IN}
-    for own, imported in import_graph().items():
-        if own.startswith("duels.solve.") and own.rpartition(".")[2] in stems:
-            others = stems - {own.rpartition(".")[2]}
-            sideways = {name for name in imported if name.rpartition(".")[2] in others}
-            assert not sideways, own
 
 
 def test_the_picture_of_the_layers_is_true() -> None:
@@ -123,7 +131,7 @@ def test_the_first_prompt_imports_nothing_heavy() -> None:
         capture_output=True, text=True, cwd=ROOT.parent, check=True,
     )  # fmt: skip
     loaded = set(done.stdout.splitlines()[-1].split())
-    assert "duels.games.firewall_breach" in loaded
+    assert "duels.games.firewall_breach.rules" in loaded
     assert not loaded & HEAVY
     assert not [name for name in loaded if name.startswith("duels.games.number")]
     tops = {name.split(".")[0] for name in loaded} - {"__main__", "duels"}

@@ -12,7 +12,7 @@ ROOT = Path(__file__).parent.parent
 sys.path.insert(0, str(ROOT))
 
 from duels.games import BUILT_IN, load  # noqa: E402
-from duels.solve.charts import charts  # noqa: E402
+from duels.plotting import charts  # noqa: E402
 
 FOLDER = ROOT / "docs" / "pictures"
 

@@ -19,8 +19,8 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 from playwright.sync_api import sync_playwright
 
 from duels.games import catalogue, find
-from tests.web.browser.conftest import executable
-from tests.web.browser.people import NARROW, WIDE, Person, Site
+from tests.server.browser.conftest import executable
+from tests.server.browser.people import NARROW, WIDE, Person, Site
 
 README = {
     ("home", "light"),

@@ -1,6 +1,6 @@
 """How often the arena's 95 % intervals hold the true score, by simulation.
 
-    python3 tools/intervals.py [--runs RUNS] [--pool PAIRS] [--pairs N,N,...]
+    python3 tools/intervals.py [--runs RUNS] [--pool PAIRS] [--pairs N,N,...] [--planted]
 
 A pool is many pairs between two built-in players, played and adjusted by the arena's own code, or a
 synthetic distribution of pair scores. Its mean is the truth. Each run draws pairs from it, with
@@ -12,6 +12,8 @@ A line gives the median over pools, and those with the lowest and the highest co
 which all pairs are alike are left out: every interval holds their mean. Raw scores have five
 values, so where few pairs differ from the most common score no coverage can be near 95 %: `varied`
 are the pools in which 10 pairs or more are expected to.
+
+`--planted` draws from other pools: adjusted scores are nearly alike there, but for rare ones.
 """
 
 from __future__ import annotations
@@ -49,6 +51,8 @@ SYNTHETIC = {
     "five alike": (20, 20, 20, 20, 20),
     "strong": (1, 0, 9, 10, 80),
 }
+RATES, SIZES = (10, 20, 50), (0.02, 0.06, 0.2)  # of planted blunders: one pair in so many
+ALIKE = 0.004  # how much other pairs vary
 PAIRS = (1, 2, 5, 10, 16, 20, 30, 50, 70, 100, 200, 500)
 ROUNDING = 1e-9
 VARIED = 10  # pairs that differ from the most common score
@@ -73,12 +77,12 @@ class Pool(NamedTuple):
 
 def played(slug: str, names: tuple[str, str], pairs: int) -> Pool:
     """A pool of games; needs the extra `rl`."""
-    from duels.arena.batch_luck import adjusted
+    from duels.arena.compiled_aivat import adjusted
     from duels.core.match import TURN_LIMIT
-    from duels.envs.kernels import NOBODY, np
-    from duels.envs.kernels.meet import meet
     from duels.envs.opponents import chooser
     from duels.games import load
+    from duels.kernels import NO_WINNER, np
+    from duels.kernels.pairs import meet
 
     game = load(slug)
     one, two = (chooser(game, name) for name in names)
@@ -87,7 +91,7 @@ def played(slug: str, names: tuple[str, str], pairs: int) -> Pool:
     met = meet(game, one, two, 1, range(pairs), TURN_LIMIT, watch=True)
     found = adjusted(game, names, met, TURN_LIMIT)
     assert found is not None
-    raw = by_pair(np.where(met.winner == NOBODY, 0.5, 1.0 - met.winner).tolist())
+    raw = by_pair(np.where(met.winner == NO_WINNER, 0.5, 1.0 - met.winner).tolist())
     without = by_pair(found.score.tolist())
     off = (sum(without) - sum(raw)) / pairs
     return Pool(f"{slug} {' - '.join(names)}", raw, [score - off for score in without])
@@ -101,6 +105,25 @@ def by_pair(scores: Sequence[float]) -> list[float]:
 def synthetic() -> Iterator[Pool]:
     for name, weights in SYNTHETIC.items():
         yield Pool(name, [k for k, count in zip(KINDS, weights, strict=True) for _ in range(count)])
+
+
+def planted(pairs: int) -> Iterator[Pool]:
+    """Pools in which one of two players blunders now and then, and either may.
+
+    A blunder costs from half to one and a half of its size.
+    """
+    for sides in (1, 2):
+        for rate in RATES:
+            for size in SIZES:
+                chance = Random(f"{sides} {rate} {size}")
+                raw = chance.choices(KINDS, (1, 0, 2, 0, 1), k=pairs)
+                found = [chance.gauss(0, ALIKE) for _ in raw]
+                for place in range(0, pairs, rate):
+                    side = chance.choice((-1, 1)) if sides == 2 else 1
+                    found[place] += side * size * chance.uniform(0.5, 1.5)
+                off = (sum(raw) - sum(found)) / pairs
+                name = f"one in {rate} is {size} off, {('one side', 'both sides')[sides - 1]}"
+                yield Pool(name, raw, [score + off for score in found])
 
 
 _scored = lru_cache(maxsize=100_000)(Sample.score)  # few raw samples differ
@@ -152,9 +175,13 @@ def main() -> None:
     parser.add_argument("--runs", type=int, default=1000, help="draws from each pool")
     parser.add_argument("--pool", type=int, default=20_000, help="pairs in a pool")
     parser.add_argument("--pairs", default=",".join(map(str, PAIRS)), help="pairs in a draw")
+    parser.add_argument("--planted", action="store_true", help="draw from planted blunders only")
     given = parser.parse_args()
-    games = [played(slug, names, given.pool) for slug in SLUGS for names in NAMES]
-    pools = [pool for pool in (*synthetic(), *games) if pool.varied]
+    if given.planted:
+        pools = [*planted(given.pool)]
+    else:
+        games = [played(slug, names, given.pool) for slug in SLUGS for names in NAMES]
+        pools = [pool for pool in (*synthetic(), *games) if pool.varied]
     print(f"{len(pools)} pools, {given.runs:,} runs each")
     for pairs in map(int, given.pairs.split(",")):
         found: dict[str, list[tuple[float, float, str]]] = {}

@@ -19,23 +19,23 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).parent.parent))
 
-from duels.arena.batch_luck import adjusted
+from duels.algorithms import tables
+from duels.arena.compiled_aivat import adjusted
 from duels.arena.report import scored
 from duels.arena.scores import Sample, estimate
 from duels.arena.summary import saved, scaled
 from duels.core.match import TURN_LIMIT
-from duels.envs.kernels import NOBODY, kernel_of
-from duels.envs.kernels.cipher_siege import CI, DECK, HAND, MOVER
-from duels.envs.kernels.cipher_siege_table import FIELD, WIDTH
-from duels.envs.kernels.drive import drivers
-from duels.envs.kernels.meet import meet
-from duels.envs.kernels.oppose import opposing, uniform
-from duels.envs.kernels.stream import keys
 from duels.envs.opponents import chooser
 from duels.games import load
-from duels.games.cipher_siege import CipherSiege
-from duels.solve import tables
-from duels.solve.siege.guess import KIND, PATH, PLAYERS, features, shape
+from duels.games.cipher_siege.encoding import FIELD, WIDTH
+from duels.games.cipher_siege.kernel import CI, DECK, HAND, MOVER
+from duels.games.cipher_siege.rules import CipherSiege
+from duels.games.cipher_siege.value_network import KIND, PATH, PLAYERS, features, shape
+from duels.kernels import NO_WINNER, kernel_of
+from duels.kernels.driver import drivers
+from duels.kernels.opponent_loops import opposing, uniform
+from duels.kernels.pairs import meet
+from duels.kernels.random_streams import keys
 
 GAMES = 1 << 15  # of each two players, in each seat
 MOST = 130_000  # positions of each two players: games of bad ones are long
@@ -49,10 +49,10 @@ HIDDEN, EPOCHS, ROWS, RATE = 64, 8, 2048, 4e-3
 def games(game: CipherSiege, names: tuple[str, str], seed: int) -> tuple[Any, Any]:
     """Rows in which these players choose, and whether Player 1 won then."""
     kernel = kernel_of(game)
-    rules, run = kernel.rules(game), drivers(game.slug, False)
-    anybody = uniform(game.slug)
-    players = [kernel.chooser(game, n) if n != "random" else anybody for n in names]
-    players.append(anybody)
+    rules, run = kernel.rules(game), drivers(kernel, False)
+    random_policy = uniform(kernel)
+    players = [kernel.chooser(game, n) if n != "random" else random_policy for n in names]
+    players.append(random_policy)
     state, streams = np.zeros((GAMES, kernel.columns), kernel.dtype), keys(seed, GAMES)
     live = np.ones(GAMES, np.bool_)
     run.begin(rules, state, streams, live)
@@ -72,7 +72,7 @@ def games(game: CipherSiege, names: tuple[str, str], seed: int) -> tuple[Any, An
         seats = movers.astype(np.int64)
         for player, out in zip(players, picked, strict=True):
             assert player is not None
-            pick = opposing(game.slug, False, player.choose).pick
+            pick = opposing(kernel, False, player.choose).pick
             pick(rules, player.tables, state, streams, seats, out)
         moves = np.where(choice < begin, picked[2], picked[seats, np.arange(GAMES)])
         run.step(rules, state, streams, moves[:, None].copy(), live, LONGEST, rewards, ended, final)
@@ -87,7 +87,7 @@ def games(game: CipherSiege, names: tuple[str, str], seed: int) -> tuple[Any, An
 
 
 def inputs(game: CipherSiege, rows: Any, names: tuple[str, str]) -> Any:
-    """The features of rows, part by part as `duels.solve.siege.guess.shape` says."""
+    """The features of rows, part by part as `duels.games.cipher_siege.value_network.shape` says."""
     own, _, ci, _, deck, _, _, _ = shape(game)
     held = [*product(range(game.copies + 1), repeat=game.values)]
     hands = np.array([features(_cards(h), game.values) for h in held], np.float32)
@@ -172,7 +172,7 @@ def measure(pairs: int = 10_000) -> None:
             met = meet(game, one, two, 1, range(pairs), TURN_LIMIT, watch=True)
             found = adjusted(game, names, met, TURN_LIMIT)
             assert found is not None
-            raw = np.where(met.winner == NOBODY, 0.5, 1.0 - met.winner)
+            raw = np.where(met.winner == NO_WINNER, 0.5, 1.0 - met.winner)
             both = [by_pair(raw), by_pair(found.score)]
             known = [(r, a) for r, a in zip(*both, strict=True)]
             without = scaled(known)

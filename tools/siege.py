@@ -26,22 +26,18 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parent.parent))
 
-from duels.games.cipher_siege import CipherSiege
-from duels.solve import tables
-from duels.solve.compiled import need_numba, np
-from duels.solve.siege.certify import certify
-from duels.solve.siege.codes import Store, Tables
-from duels.solve.siege.headtohead import GREEDY, ISMCTS, NAMES, RANDOM, contest_score
-from duels.solve.siege.leaks import copied, plant
-from duels.solve.siege.learned import nothing_learned
-from duels.solve.siege.learned_responder import Estimate, Responder, estimate, face
-from duels.solve.siege.moves import new_scratch, new_states
-from duels.solve.siege.public_bounds import TAU_STEP, PublicResponder, close_in
-from duels.solve.siege.public_search import ITSELF
-from duels.solve.siege.publish import collect, first_player, frozen
-from duels.solve.siege.rebuild import rebuild
-from duels.solve.siege.small_exact import Exact
-from duels.solve.siege.strategy import (
+from duels.algorithms import tables
+from duels.algorithms.compiled import need_numba, np
+from duels.games.cipher_siege.bounds.certify import certify
+from duels.games.cipher_siege.bounds.public_bounds import TAU_STEP, PublicResponder, close_in
+from duels.games.cipher_siege.bounds.public_search import ITSELF
+from duels.games.cipher_siege.bounds.q_responder import Estimate, Responder, estimate
+from duels.games.cipher_siege.compiled_policy import new_scratch
+from duels.games.cipher_siege.compiled_rules import new_states
+from duels.games.cipher_siege.compiled_tables import Tables
+from duels.games.cipher_siege.rules import CipherSiege
+from duels.games.cipher_siege.store import Store
+from duels.games.cipher_siege.strategy import (
     BEST,
     CERTIFIED,
     EXPLOITABLE,
@@ -50,7 +46,12 @@ from duels.solve.siege.strategy import (
     Strategy,
     outward,
 )
-from duels.solve.siege.train import Trainer
+from duels.games.cipher_siege.training.publish import collect, first_player, frozen
+from duels.games.cipher_siege.training.rebuild import rebuild
+from duels.games.cipher_siege.training.run import Trainer
+from tools.cipher_siege.head_to_head import GREEDY, ISMCTS, NAMES, RANDOM, contest_score, face
+from tools.cipher_siege.leaks import copied, plant
+from tools.cipher_siege.small_exact import Exact
 
 SMALL: list[tuple[dict[str, Any], int]] = [
     ({"integrity": 5, "values": 3, "copies": 2, "hand": 1, "limit": 3}, 7),
@@ -119,7 +120,7 @@ def bounds(given: argparse.Namespace) -> None:
     for seat in seats(given):
         learner = taught(seat, tb, store, given.learn)
         note(f"seat {seat + 1}: the learned responder alone scores {learner.score(given.games)}")
-        responder = PublicResponder(game, seat, tb, store, learner.learned)
+        responder = PublicResponder(game, seat, tb, store, learner.q_table)
         note(f"seat {seat + 1}: compiling")
         responder.search(1.0)
         passes = close_in(responder, 60 * given.minutes, given.games, given.tau, given.step)
@@ -141,7 +142,7 @@ def itself(given: argparse.Namespace) -> None:
     own = estimate(first_player(tb, store, given.games), given.games)
     print(f"first player, the strategy against itself: {own}", flush=True)
     for seat in seats(given):
-        responder = PublicResponder(game, seat, tb, store, nothing_learned())
+        responder = PublicResponder(game, seat, tb, store)
         note(f"seat {seat + 1}: the strategy's own moves on the public tree")
         found = responder.search(given.tau, ITSELF)
         mean = own.mean if seat == 0 else 1 - own.mean

@@ -18,13 +18,13 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parent.parent))
 
+from duels.algorithms import tables
+from duels.algorithms.compiled import need_numba
 from duels.cli.progress import ProgressBar
-from duels.games.cipher_siege import CipherSiege
-from duels.solve import tables
-from duels.solve.compiled import need_numba
-from duels.solve.siege.certify import Certificate
-from duels.solve.siege.rebuild import rebuild
-from duels.solve.siege.strategy import KIND, SEPARATE, outward
+from duels.games.cipher_siege.bounds.certify import Certificate
+from duels.games.cipher_siege.rules import CipherSiege
+from duels.games.cipher_siege.strategy import KIND, SEPARATE, outward
+from duels.games.cipher_siege.training.rebuild import rebuild
 
 
 def train(given: argparse.Namespace) -> None:

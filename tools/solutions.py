@@ -23,20 +23,20 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parent.parent))
 
+from duels.algorithms import solve
+from duels.algorithms.best_response import Enumeration, by_state
+from duels.algorithms.estimate import error_of
+from duels.algorithms.levels import LEVELS
 from duels.analysis import grade
 from duels.core.chance import stream
 from duels.core.game import AnyGame, Pick
 from duels.core.match import Match
 from duels.core.player import View, answer
 from duels.games import BUILT_IN, load
-from duels.games.firewall_breach import State
+from duels.games.cipher_siege.playouts import PlayOuts
+from duels.games.cipher_siege.solver import CLOSELY, COARSE, FINE, OPENING, CipherSiegeSolution
+from duels.games.firewall_breach.rules import State
 from duels.players import make
-from duels.solve import solve
-from duels.solve.best_response import Response
-from duels.solve.cipher_siege import CLOSELY, COARSE, FINE, OPENING, CipherSiegeSolution
-from duels.solve.estimate import error_of
-from duels.solve.levels import LEVELS
-from duels.solve.siege.playouts import Spot
 
 
 def play(slug: str, players: tuple[str, str], seed: int) -> Match:
@@ -165,12 +165,12 @@ def stored_and_played_out(
     choice = solution.assess(view)
     if choice.rough or choice.best == 1:
         return
-    spot = Spot(solution.player, view)
-    _, kind = solution.stored(spot.hidden.info)
+    playouts = PlayOuts(solution.player, view)
+    _, kind = solution.stored(playouts.belief.info_state)
     for move in {max(choice.mix, key=lambda m: choice.mix[m]), view.options[0]}:
         if (stored := choice.worth(move)) is not None:
-            measured = spot.measure(move, CLOSELY)
-            kind = kind if spot.hidden.choices else OPENING
+            measured = playouts.measure(move, CLOSELY)
+            kind = kind if playouts.belief.choices else OPENING
             found[kind].append((float(measured) - float(stored), error_of(measured) or 0.0))
 
 
@@ -195,8 +195,8 @@ def gain_against_perfect(game: AnyGame, player: int) -> tuple[float, int]:
         # At a turn one optimal move is as good as all, and keeps what can be met small.
         return mix if game.slug == "number-clash" else {next(iter(mix)): 1.0}
 
-    response = Response(game, player, perfect, largest=20_000_000)
-    return response.value - (value if player == 0 else 1 - value), len(response.moves)
+    response = Enumeration(game, 1 - player, by_state(perfect), largest=20_000_000)
+    return response.value - (value if player == 0 else 1 - value), len(response.number)
 
 
 def agent(path: str) -> None:
@@ -214,8 +214,8 @@ def agent(path: str) -> None:
         def perfect(state: State, player: int = player) -> list[str]:
             return list(solution.assess_state(state, 1 - player).mix)
 
-        against = 1 - Response(game, 1 - player, policy, allowed=perfect).value
-        worst = 1 - Response(game, 1 - player, policy).value
+        against = 1 - Enumeration(game, player, by_state(policy), allowed=perfect).value
+        worst = 1 - Enumeration(game, player, by_state(policy)).value
         could = value if player == 0 else 1 - value
         print(f"\nmoving {seat}: perfect play scores {could:.4f} in this seat; the agent scores")
         print(f"  {against:.4f} against perfect, {worst:.4f} against its best response")

@@ -1,4 +1,4 @@
-"""What a match and a position were worth: graded moves, luck and skill, as text, JSON and pages."""
+"""Analysis of matches and positions: graded moves, luck and skill, as text, JSON and HTML."""
 
 from duels.analysis.grade import Analysis, Graded, grade
 from duels.analysis.report import summary

@@ -1,13 +1,13 @@
-"""Where did I go wrong? Every move of a match against the truth, with luck and skill apart.
+"""Grades every move of a match against the solution, and separates luck from skill.
 
-A move's regret is the expected score it gave away. Luck is what chance events moved: the value
-after an outcome less the expectation before it, and in sealed choices how two picks met, which is
-what the pair changed beyond both players' regrets. The two add up: the final score less the
-starting value is the luck plus the opponent's regret less one's own.
+A move's regret is the expected score it loses. Luck is the change by chance events: the value after
+an outcome less the expectation before it; in simultaneous choices it is what the pair of picks
+changed beyond both players' regrets. They add up: the final score less the starting value is the
+luck plus the opponent's regret less one's own.
 
-Where hands are hidden a value is that of the player who chooses next, from what that player sees.
-When the turn passes, the value then also moves by what the other hand is; that part, `hidden`, is
-neither player's doing and no chance event, and is told apart.
+Where hands are hidden, a value is that of the player who chooses next, from that player's view.
+When the turn passes, the value also changes by the other player's knowledge; that part, `hidden`,
+is neither regret nor luck and is reported separately.
 
 >>> from duels.core import Match
 >>> from duels.games import load
@@ -22,22 +22,22 @@ from __future__ import annotations
 from time import monotonic
 from typing import NamedTuple
 
+from duels.algorithms.solution import Assessment, Progress, Solution, Value
+from duels.algorithms.solutions import solve
 from duels.core.game import Move, Outcome, Pick
 from duels.core.match import Match, Timeout
-from duels.solve.catalogue import solve
-from duels.solve.solution import Assessment, Progress, Solution, Value
 
-# A verdict is a name for a range of regret and nothing else. The edges are a convention, not a
-# measurement: a good move costs at most one game in fifty, a slip one in twenty, a mistake about
-# one in seven. Exact values leave no regret at all for a best move but for rounding.
+# A verdict names a range of regret. The limits are conventions: a good move costs at most one game
+# in fifty, a slip one in twenty, a mistake about one in seven. With exact values a best move has no
+# regret but for rounding.
 VERDICTS = ((1e-9, "best"), (0.02, "good"), (0.05, "slip"), (0.15, "mistake"), (2.0, "blunder"))
 UNGRADED = "not known"
-LONG = 2.0  # seconds of grading before it is told of
-NOISE = 1e-12  # rounding of sealed choices, whose values are floats
+LONG = 2.0  # seconds of grading before progress is reported
+NOISE = 1e-12  # rounding errors in the float values of simultaneous choices
 
 
 class Graded(NamedTuple):
-    """One move. Values are Player 1's expected score; None is what is not known."""
+    """A graded move. Values are Player 1's expected score; None if not known."""
 
     entry: int  # its number in the record, counted from 1
     player: int
@@ -45,7 +45,7 @@ class Graded(NamedTuple):
     before: Value | None
     after: Value | None
     regret: Value | None
-    random_regret: Value | None  # what a random mover would have given away here, on average
+    random_regret: Value | None  # the expected regret of a random move
     best: Move | None
 
     @property
@@ -63,8 +63,8 @@ class Analysis(NamedTuple):
     moves: tuple[Graded, ...]
     start: Value
     curve: tuple[Value | None, ...]
-    luck_of_one: Value | None  # Player 1's, from the chance events and sealed pairs alone
-    hidden: Value | None  # what Player 1 gained by what the hidden cards turned out to be
+    luck_of_one: Value | None  # Player 1's, from chance events and simultaneous choices
+    hidden: Value | None  # Player 1's gain by what the hidden cards are
 
     @property
     def final(self) -> Value | None:
@@ -78,17 +78,18 @@ class Analysis(NamedTuple):
         return sum(move.regret is None for move in self.of(player))
 
     def regret(self, player: int) -> Value | None:
-        """What a player's graded moves gave away; None if there were moves and none was graded."""
+        """The total regret of a player's graded moves; None if none of the moves is graded."""
         known = [move.regret for move in self.of(player) if move.regret is not None]
         return sum(known, 0) if known or not self.of(player) else None
 
     def accuracy(self, player: int) -> float | None:
-        """How far from random play towards perfect play, in percent; None: nothing to tell by.
+        """How close to perfect play, in percent, where random play is 0; None: no graded choices.
 
-        It is 100 * (1 - own regret / a random mover's expected regret over the same choices), so
-        that perfect play has 100 and random play about 0 on average over matches. Whoever gave
-        away more than that is as far below 0: -50 is twice as much. Without that bound one early
-        blunder would outweigh many matches. Choices between equal moves do not count.
+        It is 100 * (1 - own regret / a random mover's expected regret over the same choices): 100
+        for perfect play and about 0 for random play on average over matches. A player with more
+        regret than random play gets 100 * (random regret / own regret - 1), so that -50 is twice as
+        much regret: without that bound one early blunder would outweigh many matches. Choices
+        between equal moves do not count.
         """
         own = chance = 0.0
         for move in self.of(player):
@@ -100,7 +101,7 @@ class Analysis(NamedTuple):
         return 100 * (1 - own / chance if own <= chance else chance / own - 1)
 
     def luck(self, player: int) -> Value | None:
-        """What chance gave a player; None where a chance event could not be valued."""
+        """A player's luck; None if the value of a chance event is not known."""
         if self.luck_of_one is None:
             return None
         return self.luck_of_one if player == 0 else -self.luck_of_one
@@ -108,13 +109,13 @@ class Analysis(NamedTuple):
     @property
     def taken_back(self) -> int:
         """How many moves were taken back."""
-        kept = set(self.match.line)
+        current = set(self.match.line)
         entries = enumerate(self.match.events)
-        return sum(len(e.moves) for n, e in entries if isinstance(e, Pick) and n not in kept)
+        return sum(len(e.moves) for n, e in entries if isinstance(e, Pick) and n not in current)
 
 
-class Steps:
-    """Tells of work in steps once it has taken long."""
+class GradingProgress:
+    """Reports progress once grading has taken long."""
 
     def __init__(self, progress: Progress | None, steps: int) -> None:
         self._progress, self._steps, self._done = progress, steps, 0
@@ -127,16 +128,16 @@ class Steps:
 
 
 def grade(match: Match, progress: Progress | None = None) -> Analysis:
-    """Grade the moves that were not taken back; `progress` is told of long work."""
+    """Grade the moves that were not taken back; `progress` is called if that takes long."""
     solution = solve(match.game, progress)
-    steps = Steps(progress, len(match.line) + 1)
+    steps = GradingProgress(progress, len(match.line) + 1)
     values: list[Value | None] = []
     picks: list[list[Graded]] = []
     for number in match.line:
         values.append(solution.value_at(match, number))
         picks.append(_picks(match, solution, number))
         steps.done()
-    # A resignation is neither luck nor a move: the last value is what the position was worth.
+    # A resignation is neither luck nor a move: the last value is that of the position.
     values.append(solution.value_at(match))
     steps.done()
     curve: list[Value | None] = []
@@ -156,7 +157,7 @@ def grade(match: Match, progress: Progress | None = None) -> Analysis:
 
 
 def _picks(match: Match, solution: Solution, number: int) -> list[Graded]:
-    """The moves of one event: a pick, a sealed pair, a turn lost on time, or none."""
+    """The graded moves of one event: a pick, a simultaneous pair, a timeout, or none."""
     entry = match.events[number]
     if isinstance(entry, Pick):
         picks = entry.moves
@@ -185,7 +186,7 @@ def _graded(entry: int, choice: Assessment, move: Move, usual: Value | None) -> 
     if choice.best is None:
         best = None if choice.rough else best
     elif regret and worth is not None and instead is not None and instead <= worth:
-        # A mix that is approximate may be worth less than what was played.
+        # An approximate mixed strategy may be worth less than the played move.
         best = next(option for option in choice.options if choice.worth(option) == choice.best)
     return Graded(
         entry, choice.player, move, choice.value, choice.options[move], regret, usual, best
@@ -193,7 +194,7 @@ def _graded(entry: int, choice: Assessment, move: Move, usual: Value | None) -> 
 
 
 def _moved(before: Value | None, after: Value | None, *moves: Graded) -> Value | None:
-    """What an event moved in Player 1's favour beyond what the moves in it gave away."""
+    """The change of value by an event beyond the regrets of its moves, for Player 1."""
     if before is None or after is None:
         return None
     moved = after - before

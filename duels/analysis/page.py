@@ -1,4 +1,4 @@
-"""A graded match as a page that needs nothing from anywhere else."""
+"""Self-contained HTML page of a graded match."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ from html import escape
 
 from duels.analysis.grade import Analysis, Graded
 from duels.analysis.report import better, notes, seats, shown, sums, visible
-from duels.core.show import player_name
+from duels.core.presentation import player_name
 
 WIDTH, HEIGHT = 800, 200
 LEFT, RIGHT, TOP, BOTTOM = 56, 20, 22, 22  # margins of the graph
 
-# Light or dark as the reader has it; on a narrow screen the table scrolls, not the page, and the
-# graph, which shrinks as a whole, has larger numbers.
+# Light or dark by the reader's preference. On a narrow screen the table scrolls, not the page, and
+# the graph, which is scaled down, has larger labels.
 STYLE = """\
 :root { color-scheme: light dark; --text: #222; --back: #fff; --line: #ddd; --curve: #4c78a8;
   --slip: #7a6000; --mistake: #a85400; --blunder: #b00020; }
@@ -75,7 +75,7 @@ def _row(move: Graded) -> str:
 
 
 def graph(analysis: Analysis) -> str:
-    """The expected score over the match, as a line in an SVG with gaps where it is not known."""
+    """The expected score over the match as an SVG line, with gaps where it is not known."""
     count = max(1, len(analysis.curve) - 1)
     pieces: list[list[str]] = [[]]
     for number, value in enumerate(analysis.curve):

@@ -1,50 +1,50 @@
-"""What a position is worth, and each option in it, as text and as JSON."""
+"""Values of a position and of each option in it, as text and as JSON."""
 
 from __future__ import annotations
 
 from fractions import Fraction
 from typing import Any, NamedTuple
 
+from duels.algorithms.estimate import Estimate, estimated, margin
+from duels.algorithms.solution import Assessment, Progress, Solution, Value
+from duels.algorithms.solutions import solve
 from duels.core.errors import DuelsError, IllegalMove
 from duels.core.game import AnyGame, Chance, Move, Outcome, Pick
 from duels.core.match import Match
-from duels.core.show import player_name
-from duels.solve.catalogue import solve
-from duels.solve.estimate import Estimate, estimated, margin
-from duels.solve.solution import Assessment, Progress, Solution, Value
+from duels.core.presentation import player_name
 
 READABLE = 40  # characters of a fraction; longer ones are for programs (--json)
-TIE = 1e-9  # values that differ by less are equal but for rounding
+TIE = 1e-9  # smaller differences are rounding errors
 FORMAT, VERSION = "duels value", 1  # of the JSON
 
 
-class Position(NamedTuple):
-    """The worth of where a match stands: Player 1's expected score, None if it is not known."""
+class PositionValue(NamedTuple):
+    """The value of a match's position: Player 1's expected score, None if it is not known."""
 
     solution: Solution
     value: Value | None
-    choices: tuple[Assessment, ...]  # of those who choose now
+    choices: tuple[Assessment, ...]  # of the players who choose now
 
 
-def position(match: Match, progress: Progress | None = None) -> Position:
-    """Value where a match stands; `progress` is told of long solving."""
+def position_value(match: Match, progress: Progress | None = None) -> PositionValue:
+    """The value of a match's position; `progress` is called while a game is solved."""
     solution = solve(match.game, progress)
     choices = tuple(solution.measured(match.view(player)) for player in match.deciders)
-    return Position(solution, solution.value_at(match), choices)
+    return PositionValue(solution, solution.value_at(match), choices)
 
 
-def followed(game: AnyGame, after: list[str]) -> Match:
-    """The match after a record's picks in order, chance outcomes included; sealed pairs as 7/8."""
+def match_after(game: AnyGame, after: list[str]) -> Match:
+    """The match after picks and chance outcomes in order; sealed pairs are written as 7/8."""
     match = Match(game)
     for number, word in enumerate(after, 1):
         try:
-            _follow(match, " ".join(word.lower().split()))
+            _enact(match, " ".join(word.lower().split()))
         except DuelsError as error:
             raise IllegalMove(f"pick {number}: {error}") from None
     return match
 
 
-def _follow(match: Match, word: str) -> None:
+def _enact(match: Match, word: str) -> None:
     if isinstance(match.turn, Chance):
         match.enact(Outcome(word))
         return
@@ -56,8 +56,8 @@ def _follow(match: Match, word: str) -> None:
     match.enact(Pick(tuple(zip(match.deciders, picks, strict=True))))
 
 
-def to_json(found: Position) -> dict[str, Any]:
-    """Plain data; null is what is not known. All values are Player 1's expected score."""
+def to_json(found: PositionValue) -> dict[str, Any]:
+    """JSON values, null if not known; all are Player 1's expected score."""
     solution, value, choices = found
     data: dict[str, Any] = {
         "format": FORMAT,
@@ -91,7 +91,7 @@ def _number(value: Value | None) -> dict[str, Any]:
     return {"value": value}
 
 
-def text(found: Position, *, ascii_only: bool = False) -> list[str]:
+def text(found: PositionValue, *, ascii_only: bool = False) -> list[str]:
     solution, value, choices = found
     lines = [f"Player 1's expected score: {_shown(value, ascii_only)}"]
     if value is None:

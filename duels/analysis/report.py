@@ -1,29 +1,29 @@
-"""A graded match as text and as JSON, and its summary for the end of a match."""
+"""A graded match as text and JSON, and its summary for the end of a match."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import Any
 
+from duels.algorithms.estimate import error_of, estimated, margin
+from duels.algorithms.solution import Value
+from duels.algorithms.solutions import ready
 from duels.analysis.grade import UNGRADED, VERDICTS, Analysis, Graded, grade
 from duels.core.errors import DuelsError
 from duels.core.match import Match
-from duels.core.show import belonging, called, player_name
-from duels.solve.catalogue import ready
-from duels.solve.estimate import error_of, estimated, margin
-from duels.solve.solution import Value
+from duels.core.presentation import belonging, called, player_name
 
 SPARKS, NO_SPARK = "▁▂▃▄▅▆▇█", "·"
 DIGITS, NO_DIGIT = "0123456789", "?"  # tenths, where only ASCII can be shown
 NARROW, WIDE = 6, 13  # columns of a figure, and of one with its error
-WIDEST = 60  # points of a graph in a line of text
+WIDEST = 60  # points of a sparkline
 NAMES = (*(name for _, name in VERDICTS), UNGRADED)
 
 
 def summary(match: Match, viewer: int | None = None, *, ascii_only: bool = False) -> list[str]:
     """A few lines for the end of a match: the graph, the accuracies, the costliest moves.
 
-    It speaks to a viewer who played. Nothing where that would take long or is not known.
+    A viewer who played is addressed as "you". Empty if grading takes long or is not possible.
 
     >>> from duels.games import load
     >>> match = Match(load("number-wars", lp=10), seed=1)
@@ -35,7 +35,7 @@ def summary(match: Match, viewer: int | None = None, *, ascii_only: bool = False
     """
     try:
         analysis = grade(match) if ready(match.game) else None
-    except DuelsError:  # not solved, or a table that is damaged: no reason to spoil the end
+    except DuelsError:  # not solved, or a damaged table: the match ends without a summary
         analysis = None
     if analysis is None or not analysis.moves:
         return []
@@ -51,10 +51,10 @@ def summary(match: Match, viewer: int | None = None, *, ascii_only: bool = False
 
 
 def accuracy(analysis: Analysis, player: int) -> str:
-    """A player's accuracy in words; what is worse than random play is shown as 0."""
-    kept = analysis.accuracy(player)
-    if kept is not None:
-        return f"accuracy {max(0.0, kept):.0f} %"
+    """A player's accuracy as text; worse than random play is shown as 0."""
+    found = analysis.accuracy(player)
+    if found is not None:
+        return f"accuracy {max(0.0, found):.0f} %"
     return f"no choice that {'could be graded' if analysis.ungraded(player) else 'mattered'}"
 
 
@@ -67,7 +67,7 @@ def _costly(analysis: Analysis, player: int, ascii_only: bool) -> str:
 
 
 def costliest(analysis: Analysis, player: int) -> Graded | None:
-    """The move that gave away most; None if nothing was given away."""
+    """The move with the largest regret; None if there is no regret."""
     wrong = [m for m in analysis.of(player) if m.verdict not in ("best", UNGRADED)]
     return max(wrong, key=lambda m: float(m.regret or 0), default=None)
 
@@ -89,7 +89,7 @@ def sparkline(curve: Sequence[Value | None], *, ascii_only: bool = False) -> str
 
 
 def visible(text: str) -> str:
-    """Text that can be shown anywhere: what is no character of its own is written as an escape.
+    """Text with escapes instead of characters that are not printable.
 
     >>> print(visible("Ada\\x1b[31m\\ud800"))
     Ada\\x1b[31m\\ud800
@@ -116,7 +116,7 @@ def text(analysis: Analysis, *, ascii_only: bool = False) -> list[str]:
 
 
 def notes(analysis: Analysis, *, ascii_only: bool = False) -> list[str]:
-    """What to know of an analysis as a whole."""
+    """Notes on the analysis as a whole."""
     lines = []
     if analysis.taken_back:
         graded = "it is" if analysis.taken_back == 1 else "they are"
@@ -145,12 +145,12 @@ def _row(move: Graded, wide: int, ascii_only: bool) -> str:
 
 
 def shown(value: Value | None, *, ascii_only: bool = False, sign: str = "") -> str:
-    """A value to as many places as it has, three at most; a dash where it is not known."""
+    """A value with at most three decimals; a dash if it is not known."""
     return "-" if value is None else estimated(value, ascii_only=ascii_only, sign=sign)
 
 
 def better(move: Graded, lead: str = "") -> str:
-    """What would have been better, if that is known and something would."""
+    """The better move, if there is one and it is known."""
     return "" if move.verdict in ("best", UNGRADED) else f"{lead}{move.best} was better"
 
 
@@ -172,7 +172,7 @@ def number(value: Value | None) -> float | None:
 
 
 def _errors(move: Graded) -> dict[str, Any]:
-    """The standard errors of what was measured."""
+    """The standard errors of estimated values."""
     figures = {"before": move.before, "after": move.after, "regret": move.regret}
     errors = {name: error_of(value) for name, value in figures.items()}
     found = {name: error for name, error in errors.items() if error is not None}
@@ -180,7 +180,7 @@ def _errors(move: Graded) -> dict[str, Any]:
 
 
 def to_json(analysis: Analysis) -> dict[str, Any]:
-    """Plain data; null is what is not known."""
+    """JSON values; null if not known."""
     match = analysis.match
 
     def both(figure: Any) -> dict[str, Any]:

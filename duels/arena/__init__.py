@@ -1,1 +1,1 @@
-"""Tournaments between players of any kind, and what they say about them. docs/arena.md"""
+"""Tournaments between players of any kind, with ratings and reports (docs/arena.md)."""

@@ -1,81 +1,85 @@
-"""Which engine plays a tournament: compiled code, or the rules in Python.
+"""Selects the engine of a tournament: compiled code, or the rules in Python.
 
-The two draw their random numbers in different ways, so the same seed gives other games with the
-other engine; a tournament has one engine from its first game to its last. Compiled code is a
-thousand times faster and has to be compiled first, which takes seconds for each two players in
-each game until it is kept on disk.
+The engines draw random numbers differently, so the same seed gives different games; a tournament
+has one engine from its first game to its last. Compiled code is a thousand times faster, but it
+takes seconds to compile for each pairing in each game until it is cached on disk.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from duels.arena.played import Tournament
+from duels.algorithms.compiled.cache import mark, marked
+from duels.arena.model import Tournament
 from duels.arena.schedule import compiled, game_of
 from duels.core.errors import OptionError
-from duels.envs.kernels import have_numba, kernel_of, need_numba
-from duels.solve.compiled.cache import mark, marked
+from duels.core.extras import install_command
+from duels.kernels import have_numba, kernel_of, need_numba
 
 AUTO, COMPILED, PYTHON = "auto", "compiled", "python"
 ENGINES = (AUTO, COMPILED, PYTHON)
 
-# Rough figures of one core, to choose by.
+# Rough figures of one core, by which `auto` decides.
 BY_RULES = 100  # games a second in Python
-COMPILING = 12  # seconds for two players in a game
-LOADING = 1  # seconds for the same, where it is on disk
+COMPILING = 12  # seconds for a pairing in a game
+LOADING = 1  # seconds for the same from the cache on disk
 
 
-def chosen(cup: Tournament, wanted: str) -> bool:
+def chosen(tournament: Tournament, wanted: str) -> bool:
     """Whether a new tournament is played in compiled code.
 
-    What is kept on disk counts only with a secret seed: with a public one the same command chooses
-    the same engine on every machine that has numba.
+    The cache on disk is considered only with a secret seed: with a public one the same command
+    selects the same engine on every machine that has numba.
     """
     if wanted == PYTHON or (wanted == AUTO and not have_numba()):
         return False
     if wanted == COMPILED:
         need_numba()
         return True
-    able = list(encounters(cup))
-    missing = sum(cup.key is None or not is_ready(cup, *encounter) for encounter in able)
-    return 2 * cup.pairs * len(able) / BY_RULES > COMPILING * missing + LOADING * len(able)
+    able = list(encounters(tournament))
+    missing = sum(
+        tournament.key is None or not is_ready(tournament, *encounter) for encounter in able
+    )
+    return 2 * tournament.pairs * len(able) / BY_RULES > COMPILING * missing + LOADING * len(able)
 
 
-def encounters(cup: Tournament) -> Iterator[tuple[int, int]]:
+def encounters(tournament: Tournament) -> Iterator[tuple[int, int]]:
     """The games and pairings that compiled code can play."""
-    fast = cup._replace(compiled=True)
-    for game in range(len(cup.games)):
-        for pairing in range(len(cup.pairings)):
+    fast = tournament._replace(compiled=True)
+    for game in range(len(tournament.games)):
+        for pairing in range(len(tournament.pairings)):
             if compiled(fast, game, pairing):
                 yield game, pairing
 
 
-def seconds_to_compile(cup: Tournament) -> int:
-    """About how long compiling takes, before all that a tournament needs is on disk."""
-    if not cup.compiled:
+def seconds_to_compile(tournament: Tournament) -> int:
+    """About how long it takes to compile what a tournament needs and is not cached."""
+    if not tournament.compiled:
         return 0
-    return COMPILING * sum(not is_ready(cup, *encounter) for encounter in encounters(cup))
+    return COMPILING * sum(
+        not is_ready(tournament, *encounter) for encounter in encounters(tournament)
+    )
 
 
-def is_ready(cup: Tournament, game: int, pairing: int) -> bool:
+def is_ready(tournament: Tournament, game: int, pairing: int) -> bool:
     """Whether the code for a pairing in a game has been compiled on this machine."""
-    return marked(_label(cup, game, pairing))
+    return marked(_label(tournament, game, pairing))
 
 
-def set_ready(cup: Tournament, game: int, pairing: int) -> None:
-    mark(_label(cup, game, pairing))
+def set_ready(tournament: Tournament, game: int, pairing: int) -> None:
+    mark(_label(tournament, game, pairing))
 
 
-def _label(cup: Tournament, game: int, pairing: int) -> str:
-    rules = game_of(cup.games[game])
-    names = [cup.players[index] for index in cup.pairings[pairing]]
+def _label(tournament: Tournament, game: int, pairing: int) -> str:
+    rules = game_of(tournament.games[game])
+    names = [tournament.players[index] for index in tournament.pairings[pairing]]
     return f"arena {rules.slug} {kernel_of(rules).sealed(rules)} {names!r}"
 
 
-def need_engine(cup: Tournament) -> None:
-    """Refuse a tournament in compiled code where numba is missing."""
-    if cup.compiled and not have_numba():
+def need_engine(tournament: Tournament) -> None:
+    """Raise `OptionError` for a compiled tournament if numba is missing."""
+    if tournament.compiled and not have_numba():
         raise OptionError(
-            "it was begun with the engine 'compiled', which needs numba: pip install 'duels[rl]'; "
-            "or choose another --out, or --fresh to start over"
+            "it was begun with the engine 'compiled', which needs numba: "
+            f"{install_command('rl')}; or choose another --out, or --fresh to start over"
         )

@@ -1,4 +1,4 @@
-"""What the players of a tournament say of themselves before it begins: which games they play.
+"""Which games the players of a tournament play, and the meetings that are left out for it.
 
 >>> entrants(["greedy", "perfect"])["perfect"]
 Entrant(games=None, needs_solution=True)
@@ -9,22 +9,23 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
+from duels.arena.model import Tournament
 from duels.core.errors import Misbehaved, OptionError, UnknownName
-from duels.core.show import listed
+from duels.core.presentation import listed
 from duels.players import CLASS, OPPONENT, class_of, named, player
-from duels.players.hosting import guarded
 from duels.players.isolated import isolated
+from duels.players.runner import guarded
 
 
 class Entrant(NamedTuple):
     """A player of a tournament."""
 
-    games: tuple[str, ...] | None = None  # the slugs of the games it plays; None: all
+    games: tuple[str, ...] | None = None  # slugs of the games it plays; None: all
     needs_solution: bool = False  # plays only games that are solved
 
 
 def entrants(names: Sequence[str]) -> dict[str, Entrant]:
-    """Every player by its name. Programs and classes from outside are started once to be asked."""
+    """Every player by name. External programs and classes are started once to be asked."""
     return {name: _entrant(name) for name in names}
 
 
@@ -32,26 +33,35 @@ def _entrant(name: str) -> Entrant:
     kind = named(name).kind
     if kind == OPPONENT:
         return Entrant(None, class_of(name).needs_solution)
-    asked = isolated(name, "") if kind == CLASS else player(name, "")
+    candidate = isolated(name, "") if kind == CLASS else player(name, "")
     try:
-        guarded(asked, asked.prepare)
-        games = getattr(asked, "games", None)
-        return Entrant(None if games is None else tuple(games), asked.needs_solution)
+        guarded(candidate, candidate.prepare)
+        games = getattr(candidate, "games", None)
+        return Entrant(None if games is None else tuple(games), candidate.needs_solution)
     except Misbehaved as error:
         if kind == CLASS:
             why = str(error)
             raise UnknownName(why if name in why else f"{name} does not start: {why}") from None
-        return Entrant()  # a program may fail now and start later: its games show it
+        return Entrant()  # a program that fails now may start later; its games will show it
     finally:
-        asked.close()
+        candidate.close()
+
+
+class LeftOut(NamedTuple):
+    """A meeting that is not played, because one of the two does not play the game."""
+
+    game: str
+    one: str
+    two: str
+    because: str  # the player that does not play it
 
 
 def plays(
     found: Mapping[str, Entrant], slugs: Sequence[str]
 ) -> tuple[tuple[str, tuple[str, ...]], ...]:
-    """`Tournament.plays`: which of these games they play who do not play all.
+    """`Tournament.plays`: for players that do not play all games, those that they play.
 
-    A player with no game to play is refused.
+    Raises `OptionError` for a player that plays none of them.
     """
     known = {
         name: tuple(slug for slug in slugs if games is None or slug in games)
@@ -65,3 +75,33 @@ def plays(
                 "or choose other --games"
             )
     return tuple((name, some) for name, some in known.items() if len(some) < len(slugs))
+
+
+def left_out(tournament: Tournament) -> tuple[LeftOut, ...]:
+    """The meetings that are left out of a tournament."""
+    found = []
+    for game, (slug, _) in enumerate(tournament.games):
+        for pairing, (one, two) in enumerate(tournament.pairings):
+            if not tournament.meets(game, pairing):
+                names = tournament.players[one], tournament.players[two]
+                lacking = (
+                    who for who, slugs in tournament.plays if who in names and slug not in slugs
+                )
+                found.append(LeftOut(slug, *names, next(lacking)))
+    return tuple(found)
+
+
+def left_out_lines(left: Sequence[LeftOut]) -> list[tuple[str, str]]:
+    """The meetings left out, by player and game: the player, and the rest of a sentence.
+
+    >>> left = [LeftOut("game", "ann", "bob", "bob"), LeftOut("game", "bob", "cat", "bob")]
+    >>> left_out_lines(left)
+    [('bob', 'does not play game: 2 meetings are left out')]
+    """
+    counts: dict[tuple[str, str], int] = {}
+    for one in left:
+        counts[one.because, one.game] = counts.get((one.because, one.game), 0) + 1
+    return [
+        (who, f"does not play {slug}: {n} meeting{' is' if n == 1 else 's are'} left out")
+        for (who, slug), n in counts.items()
+    ]

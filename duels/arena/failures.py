@@ -1,35 +1,32 @@
-"""Who failed in a tournament and why; and which meetings it leaves out."""
+"""Failures of players in a tournament, with their reasons."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
-from duels.arena.played import DISQUALIFIED, Played, Tournament
-from duels.players.hosting import reasons as apart
+from duels.arena.model import DISQUALIFIED, GameResult, Tournament
+from duels.players.runner import reasons as reasons_by_player
 
-FAILED = ("forfeit", "time", DISQUALIFIED)  # ends whose records say who failed, and why
-REASONS = 10  # that are told apart
+FAILED = (
+    "forfeit",
+    "time",
+    DISQUALIFIED,
+)  # ends whose records name the failed players and the reason
+REASONS = 10  # listed separately
 
 
 class Reason(NamedTuple):
-    """Why games were forfeited, and how many."""
+    """A reason for forfeits, and the number of games."""
 
     why: str
     games: int
 
 
-class LeftOut(NamedTuple):
-    """A meeting that is not played, because one of the two does not play the game."""
-
-    game: str
-    one: str
-    two: str
-    because: str  # the player that does not play it
-
-
-def with_reasons(games: Iterable[Played], records: Iterable[Mapping[str, Any]]) -> list[Played]:
-    """Finished games with who failed in them and why, as their records say."""
+def with_reasons(
+    games: Iterable[GameResult], records: Iterable[Mapping[str, Any]]
+) -> list[GameResult]:
+    """Results with the failed seats and reasons from their records."""
     return [
         game._replace(failed=_failures(record)) if game.by in FAILED else game
         for game, record in zip(games, records, strict=True)
@@ -40,20 +37,20 @@ def _failures(record: Mapping[str, Any]) -> tuple[tuple[int, str], ...]:
     last = record["entries"][-1]
     why = last.get("why") or record["result"]["reason"]
     players = tuple(number - 1 for number in last["players"])
-    return tuple(apart(players, why).items())
+    return tuple(reasons_by_player(players, why).items())
 
 
-def failures(game: Played) -> tuple[tuple[int, str], ...]:
-    """The seats that failed in a game and why; games that were kept without a reason have none."""
+def failures(game: GameResult) -> tuple[tuple[int, str], ...]:
+    """The seats that failed in a game, with the reason if it is stored."""
     if game.failed or game.loser is None:
         return game.failed
     return ((game.loser, "its record says why"),)
 
 
-def disqualified(cup: Tournament, games: Iterable[Played]) -> dict[str, str]:
-    """The players that were disqualified in some games, and why."""
+def disqualified(tournament: Tournament, games: Iterable[GameResult]) -> dict[str, str]:
+    """The players that were disqualified in some games, each with the reason."""
     return {
-        cup.players[cup.pairings[game.pairing][seat ^ game.seat]]: why
+        tournament.players[tournament.pairings[game.pairing][seat ^ game.seat]]: why
         for game in games
         if game.by == DISQUALIFIED
         for seat, why in game.failed
@@ -61,7 +58,7 @@ def disqualified(cup: Tournament, games: Iterable[Played]) -> dict[str, str]:
 
 
 def reasons(texts: Iterable[str]) -> tuple[Reason, ...]:
-    """How often each reason was given, the most frequent first; the rare ones of many together.
+    """The number of games by reason, the most frequent first; rare ones are combined.
 
     >>> reasons(["late", "crashed", "late"])
     (Reason(why='late', games=2), Reason(why='crashed', games=1))
@@ -74,30 +71,3 @@ def reasons(texts: Iterable[str]) -> tuple[Reason, ...]:
         rest = sum(games for _, games in found[REASONS - 1 :])
         found[REASONS - 1 :] = [Reason("other reasons", rest)]
     return tuple(found)
-
-
-def left_out(cup: Tournament) -> tuple[LeftOut, ...]:
-    """The meetings that are not played."""
-    found = []
-    for game, (slug, _) in enumerate(cup.games):
-        for pairing, (one, two) in enumerate(cup.pairings):
-            if not cup.meets(game, pairing):
-                names = cup.players[one], cup.players[two]
-                lacking = (who for who, slugs in cup.plays if who in names and slug not in slugs)
-                found.append(LeftOut(slug, *names, next(lacking)))
-    return tuple(found)
-
-
-def told(left: Sequence[LeftOut]) -> list[tuple[str, str]]:
-    """Meetings that are left out: the player that does not play, and the rest of the sentence.
-
-    >>> told([LeftOut("some-game", "ann", "bob", "bob"), LeftOut("some-game", "bob", "cat", "bob")])
-    [('bob', 'does not play some-game: 2 meetings are left out')]
-    """
-    counts: dict[tuple[str, str], int] = {}
-    for one in left:
-        counts[one.because, one.game] = counts.get((one.because, one.game), 0) + 1
-    return [
-        (who, f"does not play {slug}: {n} meeting{' is' if n == 1 else 's are'} left out")
-        for (who, slug), n in counts.items()
-    ]

@@ -1,4 +1,4 @@
-"""A tournament's results as a page that needs nothing from anywhere else."""
+"""Self-contained HTML report of a tournament's results."""
 
 from __future__ import annotations
 
@@ -7,16 +7,17 @@ from html import escape
 from math import ceil, floor, isfinite
 
 from duels.analysis.page import STYLE
-from duels.arena.failures import told
+from duels.arena.entrants import left_out_lines
 from duels.arena.ratings import Rating
 from duels.arena.report import (
-    NOTES,
     PARTLY,
     RAW,
     decided,
     interval,
+    notes,
     options_text,
     percent,
+    printed,
     regretted,
     scored,
     times,
@@ -24,10 +25,10 @@ from duels.arena.report import (
 )
 from duels.arena.summary import Meeting, Part, Standing, Summary
 
-WIDTH, ROW, LEFT, RIGHT = 800, 34, 20, 20  # of the drawing of ratings
-LONG = 36  # letters of a name in it
-STEPS = (10, 20, 50, 100, 200, 500, 1000, 2000)  # of its scale, in Elo
-SHOWN = 20  # records named for one way of failing
+WIDTH, ROW, LEFT, RIGHT = 800, 34, 20, 20  # of the rating chart
+LONG = 36  # characters of a name in the chart
+STEPS = (10, 20, 50, 100, 200, 500, 1000, 2000)  # of the chart's axis, in Elo
+SHOWN = 20  # record numbers listed for one kind of failure
 MORE = """
 :root { --good: #1b6e2c; } @media (prefers-color-scheme: dark) { :root { --good: #7bd88f; } }
 body { max-width: 64rem; } h2 { margin-top: 2.5rem; } .wide { margin-bottom: 1.2rem; }
@@ -44,12 +45,13 @@ nav a { margin-right: 1rem; } a { color: var(--curve); } .rating text { font-siz
 
 
 def page(found: Summary) -> str:
-    """The whole page, the same for the same games. It has no script, and nothing outside of it."""
-    cup = found.tournament
+    """The whole page, without scripts or external resources; the same games give the same page."""
+    tournament = found.tournament
+    players = len(tournament.players)
     parts = [found.overall, *found.games] if len(found.games) > 1 else [*found.games]
     links = "".join(f'<a href="#part{n}">{_safe(part.title)}</a>' for n, part in enumerate(parts))
-    below = "".join(f"<p class='note'>{_safe(note)}</p>" for note in NOTES)
-    body = "".join(_part(part, n, cup.players) for n, part in enumerate(parts))
+    below = "".join(f"<p class='note'>{_safe(note)}</p>" for note in notes(parts, luck=True))
+    body = "".join(_part(part, n, tournament.players) for n, part in enumerate(parts))
     if not parts:
         body = "<p>No pair of games is finished.</p>"
     return f"""<!doctype html>
@@ -59,8 +61,8 @@ def page(found: Summary) -> str:
 {STYLE}{MORE}
 </style></head><body>
 <h1>Arena</h1>
-<p>{len(cup.players)} players, {found.played:,} games in pairs that share their chance with seats
-swapped, {cup.described()}.</p>
+<p>{players} players, {found.played:,} games in pairs that share their chance with seats
+swapped, {tournament.described()}.</p>
 <nav>{links}</nav>
 {body}{_regrets(found)}{_forfeits(found)}{_left_out(found)}<h2>What the numbers mean</h2>
 {below}
@@ -71,8 +73,7 @@ folder of this tournament; <code>analyse</code> and <code>verify</code> take it 
 
 
 def _safe(text: str) -> str:
-    shown = "".join(c if c.isprintable() else "?" for c in text)
-    return escape(shown.replace("+-", "±")).replace("±", "&plusmn;")
+    return escape(printed(text).replace("+-", "±")).replace("±", "&plusmn;")
 
 
 def _part(part: Part, number: int, players: Sequence[str]) -> str:
@@ -104,7 +105,7 @@ def _part(part: Part, number: int, players: Sequence[str]) -> str:
 
 
 def _table(label: str, head: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
-    """Cells are HTML; what is before the first `|` of one is its class."""
+    """A table of HTML cells; the text before the first `|` of a cell is its CSS class."""
 
     def cell(kind: str, text: str) -> str:
         style, _, shown = text.partition("|")
@@ -148,7 +149,7 @@ def _regret(standing: Standing) -> str:
 
 
 def _cross(part: Part) -> str:
-    """Each player's score against each other one, without luck; raw scores are marked."""
+    """Cross table of luck-adjusted scores; raw scores are marked."""
     names = [standing.player for standing in part.standings]
     without = any(meeting.adjusted for meeting in part.meetings)
     found: dict[tuple[str, str], tuple[float, float, str]] = {}
@@ -203,7 +204,7 @@ def _saving(meeting: Meeting) -> str:
 
 
 def _regrets(found: Summary) -> str:
-    """What everybody gives away per choice, game by game."""
+    """Every player's regret per choice, game by game."""
     games = [part for part in found.games if any(standing.regret for standing in part.standings)]
     if len(games) < 2:
         return ""
@@ -242,12 +243,14 @@ def _forfeits(found: Summary) -> str:
 def _left_out(found: Summary) -> str:
     if not found.left_out:
         return ""
-    items = "".join(f"<li>{_safe(who)} {_safe(what)}</li>" for who, what in told(found.left_out))
+    items = "".join(
+        f"<li>{_safe(who)} {_safe(what)}</li>" for who, what in left_out_lines(found.left_out)
+    )
     return f"<h2>Left out</h2>\n<ul>{items}</ul>\n"
 
 
 def drawn(standings: Sequence[Standing]) -> str:
-    """Ratings with their intervals as an SVG: without luck where known, the plain one behind it."""
+    """Ratings with intervals as an SVG: luck-adjusted where known, the raw rating behind."""
     pairs = [(s.player, s.adjusted_rating or s.rating, s.rating) for s in standings]
     if not pairs:
         return ""

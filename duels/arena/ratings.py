@@ -1,16 +1,16 @@
-"""Ratings of all players at once: Bradley and Terry's model on the scale of Elo.
+"""Ratings of all players at once: the Bradley-Terry model on the Elo scale.
 
-The model: a player who is d Elo stronger scores 1 / (1 + 10 ** (-d / 400)) of a pair. Ratings are
-what makes every player's expected score equal to the actual one (maximum likelihood, draws counting
-half), with mean 0. Half a won and half a lost pair are added to every two players who met: that is
-the usual correction of a log odds (Haldane, Anscombe), and it keeps a rating finite when a player
-won everything. To luck-adjusted scores less is added, as they vary less.
+In the model a player who is d Elo stronger scores 1 / (1 + 10 ** (-d / 400)) of a pair. Ratings are
+maximum likelihood estimates (draws counting half) with mean 0: they make every player's expected
+score equal to the actual one. Half a won and half a lost pair are added to every two players who
+met, the usual correction of log odds (Haldane, Anscombe), which keeps ratings finite when a player
+won everything. Less is added to luck-adjusted scores, as they vary less.
 
 Intervals come from the spread of pair scores (the sandwich estimator), not from the model, since
-the two games of a pair are correlated and draws make scores less variable than the model thinks.
+the two games of a pair are correlated and draws make scores less variable than the model assumes.
 
-Whoever never scored against a set of players, or always scored fully, has no finite rating by the
-data alone: such a rating has an interval that is open on that side. Players who are not connected
+A player who never scored against a set of players, or always scored fully, has no finite rating by
+the data alone: the interval of such a rating is open on that side. Players who are not connected
 by any chain of games cannot be compared; each such group has its own mean of 0.
 
 >>> [str(rated) for rated in rate({("ann", "bob"): Moments.of([0.75] * 80 + [0.25] * 20)})]
@@ -28,8 +28,8 @@ from duels.arena.scores import Moments, student
 
 ELO = 400 / log(10)  # points for one unit of log odds
 LEVEL = 0.95
-PRIOR = Moments(1, 0.5, 0.5)  # half a won pair and half a lost one
-SMALLEST = 0.01  # part of it that is always added: without any, a rating may be infinite
+PRIOR = Moments(1, 0.5, 0.5)  # half a won and half a lost pair
+SMALLEST = 0.01  # the smallest part of the prior: without any, a rating may be infinite
 STEPS, CLOSE = 100, 1e-10
 LARGEST_STEP = 2.0  # of log odds, so that the first steps do not overshoot
 Matrix = list[list[float]]
@@ -42,11 +42,11 @@ class Rating(NamedTuple):
 
     player: str
     elo: float
-    low: float  # -inf: it may be as low as you like
+    low: float  # -inf: no lower limit by the data
     high: float
     error: float
     pairs: int
-    group: int  # players of different groups have nothing to be compared by
+    group: int  # ratings of different groups are not comparable
 
     def __str__(self) -> str:
         return f"{self.player} {self.elo:+.0f} [{self.low:+.0f}, {self.high:+.0f}]"
@@ -57,9 +57,9 @@ def rate(
 ) -> list[Rating]:
     """Ratings, the best first, from the pair scores of the first of each two players.
 
-    `scored` is given with luck-adjusted scores: whether each of two players got anything in the
-    games themselves, which adjusted means do not say.
-    `joint`: intervals that hold all at once at that level, and not each by itself.
+    `scored` is given with luck-adjusted scores: whether each of two players scored anything in the
+    games themselves, which adjusted means do not show.
+    `joint`: the level holds for all intervals simultaneously instead of for each.
     """
     counted = _scored(met) if scored is None else scored
     takers = {(one, two) for (one, two), (first, _) in counted.items() if first}
@@ -77,17 +77,17 @@ def rate(
 
 
 def _scored(met: Met) -> Scored:
-    """Whether each of two players got anything, where moments are of scores as played."""
+    """Whether each of two players scored anything, from moments of raw scores."""
     return {pair: (found.total > 0, found.total < found.size) for pair, found in met.items()}
 
 
 def _merged(met: Met) -> dict[tuple[str, str], Moments]:
-    """Each two players once, whichever was named first; who only met itself is left out."""
+    """Each pairing once, in either order of names; games against oneself are left out."""
     found: dict[tuple[str, str], Moments] = {}
     for (one, two), moments in met.items():
         if one == two or not moments.size:
             continue
-        # A mean may lie outside of 0 to 1 when luck was taken out of it, which no rating explains.
+        # A luck-adjusted mean may lie outside of 0 to 1, which no rating explains.
         mean = min(1.0, max(0.0, moments.mean))
         moments = Moments.made(moments.size, mean, moments.error)
         if one > two:
@@ -115,9 +115,9 @@ def _rated(
 
 
 def _prior(found: Moments) -> Moments:
-    """What is added to adjusted scores: as much less as they vary less than won and lost pairs.
+    """The prior of adjusted scores: smaller, in proportion to their variance.
 
-    A whole pair would outweigh scores that say as much as many more pairs as played.
+    A whole pair would outweigh scores that are as informative as many raw pairs.
     """
     mean = found.plus(PRIOR).mean
     share = found.variance / (mean * (1 - mean))
@@ -132,7 +132,9 @@ def _fitted(group: Sequence[str], met: Met) -> tuple[list[float], Matrix]:
     logits = [0.0] * size
     for _ in range(STEPS):
         gradient = [0.0] * size
-        bend = [[1 / size] * size for _ in range(size)]  # fixes the mean, which is free otherwise
+        bend = [
+            [1 / size] * size for _ in range(size)
+        ]  # fixes the mean, which the likelihood leaves free
         for i, j, moments in rows:
             chance = 1 / (1 + exp(logits[j] - logits[i]))
             more = moments.total - moments.size * chance
@@ -149,7 +151,7 @@ def _fitted(group: Sequence[str], met: Met) -> tuple[list[float], Matrix]:
     meat: Matrix = [[0.0] * size for _ in range(size)]
     for i, j, moments in rows:
         _spread(meat, i, j, moments.size * moments.variance)
-    # The part that fixed the mean has no error, and leaves none: `meat` has rows that add up to 0.
+    # The term that fixed the mean adds no error: the rows of `meat` sum to 0.
     return logits, _product(_product(inverse, meat), inverse)
 
 
@@ -167,7 +169,7 @@ def _product(one: Matrix, two: Matrix) -> Matrix:
 
 
 def _inverse(matrix: Matrix) -> Matrix:
-    """By elimination; a matrix like these is positive definite."""
+    """The inverse of a positive definite matrix, by elimination."""
     size = len(matrix)
     rows = [[*row, *(float(i == j) for j in range(size))] for i, row in enumerate(matrix)]
     for i in range(size):
@@ -196,13 +198,15 @@ def _groups(names: Sequence[str], met: Met) -> list[list[str]]:
 
 
 def _open_ends(group: Sequence[str], scored: set[tuple[str, str]]) -> tuple[set[str], set[str]]:
-    """Who has no upper limit by the data alone, and who has no lower one.
+    """The players without an upper limit by the data alone, and those without a lower one.
 
-    `scored` says who got anything from whom. A rating is limited above by a player who took
-    something off it, or off another that is limited. Above all limits are sets of players that lost
-    nothing to any player outside.
+    `scored` holds (a, b) where a scored against b. A rating is limited above by a player who scored
+    against it, or against another player that is limited. Sets of players that lost nothing to any
+    player outside the set have no upper limit.
     """
-    takers: dict[str, set[str]] = {name: set() for name in group}  # who scored against one
+    takers: dict[str, set[str]] = {
+        name: set() for name in group
+    }  # by player: those who scored against it
     givers: dict[str, set[str]] = {name: set() for name in group}
     for one, two in scored:
         if one in takers and two in takers:
@@ -210,10 +214,10 @@ def _open_ends(group: Sequence[str], scored: set[tuple[str, str]]) -> tuple[set[
             givers[one].add(two)
     above = {name: _reached(name, takers) for name in group}
     below = {name: _reached(name, givers) for name in group}
-    everybody = set(group)
-    top = {name for name in group if above[name] != everybody}
-    bottom = {name for name in group if below[name] != everybody}
-    # In the middle are those whom sets above and below keep apart from both ends.
+    members = set(group)
+    top = {name for name in group if above[name] != members}
+    bottom = {name for name in group if below[name] != members}
+    # Players between such sets are limited on both sides.
     return (
         {name for name in top if above[name] <= below[name]},
         {name for name in bottom if below[name] <= above[name]},

@@ -1,4 +1,4 @@
-"""The ordinary record of any game of a tournament, by its number."""
+"""Records of the games of a tournament, by number."""
 
 from __future__ import annotations
 
@@ -7,91 +7,93 @@ from functools import lru_cache
 from random import Random
 from typing import Any, NamedTuple
 
-from duels.arena.batched import ACTIONS
-from duels.arena.keeping import Archive, Done, inflated, unpacked
-from duels.arena.played import Place, Tournament
-from duels.arena.playing import identity
+from duels.arena.archive import Archive
+from duels.arena.chunk_encoding import ChunkResult, damaged, inflated, unpacked_results
+from duels.arena.compiled_worker import ACTIONS
+from duels.arena.model import GameIndex, Tournament
 from duels.arena.schedule import encounter_seed, game_of
-from duels.arena.store import damaged
+from duels.arena.worker import identity
 from duels.core.errors import RecordError
 from duels.core.game import AnyGame, Chance, Outcome
 from duels.core.match import Match
 from duels.core.record import loads
-from duels.envs.kernels import kernel_of, np
-from duels.envs.kernels.meet import retrace
 from duels.games import load
+from duels.kernels import kernel_of, np
+from duels.kernels.pairs import retrace
 
 CHANGED = "the game cannot be played again: another version of this program played it"
 
 
 def record(archive: Archive, number: int) -> Match:
     """The match with a number, from 1, as `Tournament.number` counts."""
-    cup = archive.cup
-    most = len(cup.games) * len(cup.pairings) * cup.pairs * 2
+    tournament = archive.tournament
+    most = len(tournament.games) * len(tournament.pairings) * tournament.pairs * 2
     if not 1 <= number <= most:
         raise RecordError(f"the games of {archive.folder} are numbered 1 to {most}; got {number}")
-    place = cup.place(number)
-    done = archive.stored(place)
+    game_index = tournament.game_index(number)
+    done = archive.stored(game_index)
     if done is None:
         raise RecordError(f"game {number} of {archive.folder} was not played")
-    if done.portion.compiled:
-        return compiled_record(cup, place, done)
+    if done.chunk.compiled:
+        return compiled_record(tournament, game_index, done)
     try:
-        kept = json.loads(inflated(done.records))
-        text = json.dumps(kept[2 * (place.pair - done.portion.start) + place.seat])
+        records = json.loads(inflated(done.records))
+        text = json.dumps(records[2 * (game_index.pair - done.chunk.start) + game_index.seat])
     except (ValueError, IndexError, KeyError, TypeError):
         raise damaged("games in it are damaged", archive.folder) from None
     match = loads(text, load)
-    match.about = identity(cup, place)["about"]  # more players change the numbers of games
+    match.about = identity(tournament, game_index)[
+        "about"
+    ]  # more players change the numbers of games
     return match
 
 
-def compiled_record(cup: Tournament, place: Place, done: Done) -> Match:
-    """The match of a game that was played in compiled code, checked by the rules as it goes.
+def compiled_record(tournament: Tournament, game_index: GameIndex, done: ChunkResult) -> Match:
+    """The match of a game that was played in compiled code, checked against the rules.
 
-    The kernel plays the actions again and tells the states; what chance must have brought between
-    two of them follows from the rules. Where several outcomes lead to the same state, as the faces
-    of a die that hit, one is drawn by their odds.
+    The kernel replays the actions and returns the states; the chance outcomes between two states
+    are inferred from the rules. If several outcomes lead to the same state, like the faces of a die
+    that hit, one is drawn by their odds.
     """
-    game = game_of(cup.games[place.game])
-    played = unpacked(done.portion, done.played)
-    number = 2 * (place.pair - done.portion.start) + place.seat
-    begin = sum(earlier.choices for earlier in played[:number])
-    result = played[number]
+    game = game_of(tournament.games[game_index.game])
+    results = unpacked_results(done.chunk, done.results)
+    number = 2 * (game_index.pair - done.chunk.start) + game_index.seat
+    begin = sum(earlier.choices for earlier in results[:number])
+    result = results[number]
     choosers = 2 if kernel_of(game).sealed(game) else 1
     actions = np.frombuffer(inflated(done.records), ACTIONS).reshape(-1, choosers)
     actions = actions[begin : begin + result.choices]
-    encounter = encounter_seed(cup, place.game, place.pairing)
-    again = retrace(game, actions, encounter, place.pair, cup.turn_limit)
-    given, moves = identity(cup, place), game.moves()
-    luck = Random(given["id"])
+    encounter = encounter_seed(tournament, game_index.game, game_index.pairing)
+    again = retrace(game, actions, encounter, game_index.pair, tournament.turn_limit)
+    given, moves = identity(tournament, game_index), game.moves()
+    rng = Random(given["id"])
     match = Match(game, None, now=lambda: None, **given)
     try:
         for choice, state in enumerate(again.states):
             if choice:
                 for seat, action in zip(match.deciders, actions[choice - 1].tolist(), strict=True):
                     match.submit(seat, moves[action])
-            for outcome in between(game, match.state, state, luck):
+            for outcome in between(game, match.state, state, rng):
                 match.enact(Outcome(outcome))
-    except ValueError:  # an action that is no option, or a choice that is nobody's
+    except ValueError:  # an illegal action, or a choice where no player decides
         raise RecordError(CHANGED) from None
-    told = match.result
-    score = None if told is None else 0.5 if told.winner is None else float(told.winner == 0)
-    if told is None or (score, told.by) != (result.score, result.by):
+    ended = match.result
+    score = None if ended is None else 0.5 if ended.winner is None else float(ended.winner == 0)
+    if ended is None or (score, ended.by) != (result.score, result.by):
         raise RecordError(CHANGED)
     return match
 
 
 class Reached(NamedTuple):
-    """How likely a state is after so many chance events, and the ways that led to it."""
+    """The ways to reach a state by chance events, with their probabilities."""
 
-    chance: list[float]  # of each way
+    chance: list[float]  # of each predecessor and outcome
     ways: list[tuple[Any, str]]  # the state before, and the outcome
 
 
 @lru_cache(maxsize=64)
 def _reachable(game: AnyGame, state: Any) -> list[dict[Any, Reached]]:
-    """All that chance alone can lead to from a state, by the number of events."""
+    """The states that chance events alone can reach from a state, by the number of events."""
     layers = [{state: Reached([1.0], [])}]
     while True:
         after: dict[Any, Reached] = {}
@@ -106,8 +108,8 @@ def _reachable(game: AnyGame, state: Any) -> list[dict[Any, Reached]]:
         layers.append(after)
 
 
-def between(game: AnyGame, before: Any, after: Any, luck: Random) -> list[str]:
-    """The chance outcomes that lead from one state to another, drawn by the odds of all that do.
+def between(game: AnyGame, before: Any, after: Any, rng: Random) -> list[str]:
+    """Chance outcomes that lead from one state to another, drawn by the odds of all that do.
 
     >>> from duels.games import load
     >>> game = load("firewall-breach")
@@ -121,7 +123,7 @@ def between(game: AnyGame, before: Any, after: Any, luck: Random) -> list[str]:
             found: list[str] = []
             for layer in layers[depth:0:-1]:
                 chance, ways = layer[after]
-                after, outcome = luck.choices(ways, chance)[0]
+                after, outcome = rng.choices(ways, chance)[0]
                 found.append(outcome)
             return found[::-1]
     raise RecordError(CHANGED)

@@ -1,4 +1,4 @@
-"""A tournament's results as lines of text, as CSV and as JSON."""
+"""A tournament's results as text, CSV and JSON."""
 
 from __future__ import annotations
 
@@ -7,16 +7,17 @@ from math import inf, isfinite
 from textwrap import wrap
 from typing import Any
 
-from duels.arena.failures import Reason, told
-from duels.arena.played import DISQUALIFIED
+from duels.arena.entrants import left_out_lines
+from duels.arena.failures import Reason
+from duels.arena.model import DISQUALIFIED
 from duels.arena.ratings import Rating
 from duels.arena.scores import Score
 from duels.arena.sprt import CONTINUE, Verdict
 from duels.arena.summary import Forfeits, Meeting, Part, Regret, Saving, Standing, Summary
 
-NAME, HALF = 15, 8  # columns of a name, and of each of two, at most
-LEAST = 4  # columns of a name, even if a line is too long then
-SHOWN = 5  # records named in a line
+NAME, HALF = 15, 8  # columns of a name at most, alone and in a pairing
+LEAST = 4  # columns of a name at least, even if the line gets too long
+SHOWN = 5  # record numbers in a line
 WIDTH = 80  # columns of a line
 BY = {"forfeit": "by forfeit", "time": "on time", DISQUALIFIED: "unplayed, being disqualified,"}
 FIELDS = (
@@ -25,38 +26,43 @@ FIELDS = (
     "saving", "saving_low", "saving_high", "sprt", "llr", "sprt_pairs", "record",
     "one_forfeits", "one_reasons", "two_forfeits", "two_reasons",
 )  # fmt: skip
-RAW = "raw only"  # in place of a score without luck
+RAW = "raw only"  # shown instead of a luck-adjusted score
 PARTLY = "* Where luck is not known of a game, its raw scores are counted in 'no luck'."
-NOTES = (
-    "Elo is from the mean of all players; intervals are 95 %, from scores of pairs.",
-    "'score' is raw; 'no luck' has luck taken out (AIVAT): the same mean, less noise.",
-    "'fewer' is how many times fewer games it needs for the same interval.",
-    "'superior' is how likely the first of two players is the stronger one.",
-)
+ELO = "Elo is from the mean of all players; intervals are 95 %, from scores of pairs."
+LUCK = "'score' is raw; 'no luck' has luck taken out (AIVAT): the same mean, less noise."
+FEWER = "'fewer' is how many times fewer games it needs for the same interval."
+SUPERIOR = "'superior' is how likely the first of two players is the stronger one."
 
 
 def text(found: Summary, *, ascii_only: bool = False) -> list[str]:
-    """All of it for a terminal, in 80 columns."""
+    """The report for a terminal, 80 columns wide."""
     if not found.overall.standings:
         return ["No pair of games is finished."]
-    cup = found.tournament
-    count = len(cup.games)
+    tournament = found.tournament
+    count = len(tournament.games)
     lines = [
-        f"{len(cup.players)} players, {count} game{'' if count == 1 else 's'}, "
-        f"{found.played:,} games in pairs, {cup.described()}"
+        f"{len(tournament.players)} players, {count} game{'' if count == 1 else 's'}, "
+        f"{found.played:,} games in pairs, {tournament.described()}"
     ]
     parts = [*found.games, found.overall] if count > 1 else [*found.games]
     for part in parts:
         lines += ["", *_part(part)]
     lines += [line for failed in found.forfeits for line in ("", *_forfeited(failed))]
     lines += _left_out(found)
-    if cup.sprt is not None:
-        low, high = (f"the first is {elo:g} Elo stronger" for elo in cup.sprt)
+    if tournament.sprt is not None:
+        low, high = (f"the first is {elo:g} Elo stronger" for elo in tournament.sprt)
         lines += ["", f"SPRT: H0, {low}; H1, {high}."]
-    lines += ["", *NOTES]
+    luck = any(standing.adjusted for part in parts for standing in part.standings)
+    lines += ["", *notes(parts, luck)]
     if ascii_only:
         return [line.encode("ascii", "replace").decode() for line in lines]
     return lines
+
+
+def notes(parts: Sequence[Part], luck: bool) -> list[str]:
+    """Explanations of the columns of these tables; `luck`: whether 'no luck' is one of them."""
+    fewer = any(meeting.saving for part in parts for meeting in part.meetings)
+    return [ELO, *([LUCK] if luck else []), *([FEWER] if fewer else []), SUPERIOR]
 
 
 def _part(part: Part) -> Iterator[str]:
@@ -103,7 +109,7 @@ def _part(part: Part) -> Iterator[str]:
 
 
 def _forfeited(failed: Forfeits) -> Iterator[str]:
-    """Who lost how many games by failing, and why."""
+    """How many games a player lost by failures, and the reasons."""
     lost = f"lost {len(failed.records):,} {BY.get(failed.by, f'by {failed.by}')} in {failed.game}"
     yield f"{short(failed.player)} {lost}:"
     for why, games in failed.reasons:
@@ -114,22 +120,22 @@ def _forfeited(failed: Forfeits) -> Iterator[str]:
 
 
 def _left_out(found: Summary) -> Iterator[str]:
-    """Who does not play which game, and so does not meet the others there."""
+    """The games that players do not play, with the meetings left out."""
     if found.left_out:
         yield ""
-    for who, what in told(found.left_out):
+    for who, what in left_out_lines(found.left_out):
         yield f"{short(who)} {what}"
 
 
 def printed(text: str) -> str:
-    """A text in which nothing moves the cursor."""
+    """Text without control characters."""
     return "".join(c if c.isprintable() else "?" for c in text)
 
 
 def _table(
     head: Sequence[str], rows: Sequence[tuple[Sequence[str], Sequence[str]]], most: int
 ) -> Iterator[str]:
-    """Lines of names and cells under a head; names are cut where a line would be too long."""
+    """A table under a header; names are shortened if a line would be too long."""
     every = [head, *(cells for _, cells in rows)]
     wide = [max(map(len, column)) for column in zip(*every, strict=True)]
     count = len(rows[0][0])
@@ -147,18 +153,18 @@ def _pair(meeting: Meeting) -> str:
 
 
 def options_text(part: Part) -> str:
-    """The options of a game that are not the usual ones."""
+    """The non-default options of a game."""
     return "" if part.setting is None else ", ".join(f"{n}={v}" for n, v in part.setting.options)
 
 
 def short(name: str, most: int = NAME) -> str:
-    """A name in so many columns, its end if it is too long: programs differ there."""
+    """A name in at most so many columns; of a long one the end, where programs differ."""
     shown = printed(name)
     return shown if len(shown) <= most else "..." + shown[-(most - 3) :]
 
 
 def interval(rating: Rating) -> str:
-    """A rating's interval; what has no limit is open.
+    """A rating's interval; a side without a limit is open.
 
     >>> interval(Rating("a", 10, -20.4, inf, 9, 5, 0))
     '[-20, open)'
@@ -169,7 +175,7 @@ def interval(rating: Rating) -> str:
 
 
 def scored(score: Score | None, partly: bool = False) -> str:
-    """A score with its interval, to as many places as that tells, within the scale of scores.
+    """A score with its interval, clipped to 0 and 1, with decimals by the interval's width.
 
     >>> scored(Score(0.51234, 0.5, 0.525, 400, 0.9)), scored(Score(0.5, 0.4998, 0.5002, 9999, 0.5))
     ('0.512 (0.500-0.525)', '0.5000 (0.4998-0.5002)')
@@ -183,7 +189,7 @@ def scored(score: Score | None, partly: bool = False) -> str:
 
 
 def brief(score: Score | None, partly: bool = False) -> str:
-    """As `scored`, in fewer columns.
+    """`scored` in fewer columns.
 
     >>> brief(Score(0.51234, 0.5, 0.525, 400, 0.9)), brief(Score(1.0, 0.69, 1.0, 10, 0.99), True)
     ('0.512 .500-.525', '1.000 .690-1.00*')
@@ -202,12 +208,12 @@ def _numerals(score: Score) -> tuple[str, str, str]:
 
 
 def within(mean: float) -> float:
-    """An adjusted score as it is shown: no score lies outside of 0 to 1."""
+    """An adjusted score clipped to 0 and 1 for display."""
     return min(1.0, max(0.0, mean))
 
 
 def percent(part: float) -> str:
-    """A likelihood, never shown as certain.
+    """A probability, never shown as certain.
 
     >>> percent(0.5), percent(0.99999), percent(1e-9)
     ('50.0 %', '>99.9 %', '<0.1 %')
@@ -216,7 +222,7 @@ def percent(part: float) -> str:
 
 
 def decided(test: Verdict) -> str:
-    """Where a sequential test stands."""
+    """The state of a sequential test."""
     state = "not decided" if test.state == CONTINUE else f"{test.state} after {test.pairs:,} pairs"
     return f"{state}, LLR {test.llr:+.2f}"
 
@@ -232,7 +238,7 @@ def times(saving: Saving | None) -> str:
 
 
 def csv(found: Summary) -> str:
-    """A line for every pairing in every game, and over all games with an empty name of a game."""
+    """A line for every pairing in every game, and with an empty game for all games together."""
     from csv import writer
     from io import StringIO
 
@@ -255,13 +261,13 @@ def csv(found: Summary) -> str:
 
 
 def _lost(reasons: Sequence[Reason]) -> tuple[int, str]:
-    """How many games were forfeited, and why."""
+    """The number of forfeited games, and the reasons."""
     why = "; ".join(f"{games} x {printed(why)}" for why, games in reasons)
     return sum(games for _, games in reasons), why
 
 
 def guarded(name: str) -> str:
-    """A name that no spreadsheet takes for a formula."""
+    """A name that spreadsheets do not interpret as a formula."""
     return f"'{name}" if name[:1] in ("=", "+", "-", "@", "\t", "\r") else name
 
 
@@ -272,22 +278,22 @@ def _numbers(found: Sequence[Any] | None, count: int) -> list[Any]:
 
 
 def to_json(found: Summary) -> dict[str, Any]:
-    """All of it as JSON values; what has no limit is null."""
+    """The report as JSON values; an infinite limit is null."""
     return {
         "tournament": found.tournament.to_json(),
         "played": found.played,
-        "games": [_told(part) for part in found.games],
-        "overall": _told(found.overall),
+        "games": [_part_json(part) for part in found.games],
+        "overall": _part_json(found.overall),
         "forfeits": [
             failed._asdict()
-            | {"records": [*failed.records], "reasons": [_plainly(one) for one in failed.reasons]}
+            | {"records": [*failed.records], "reasons": [_to_plain(one) for one in failed.reasons]}
             for failed in found.forfeits
         ],
         "left_out": [one._asdict() for one in found.left_out],
     }
 
 
-def _told(part: Part) -> dict[str, Any]:
+def _part_json(part: Part) -> dict[str, Any]:
     setting = part.setting
     return {
         "game": None if setting is None else setting.slug,
@@ -295,19 +301,19 @@ def _told(part: Part) -> dict[str, Any]:
         "approximate": part.approximate,
         "standings": [_standing(standing) for standing in part.standings],
         "meetings": [
-            {name: _plainly(value) for name, value in meeting._asdict().items()}
+            {name: _to_plain(value) for name, value in meeting._asdict().items()}
             for meeting in part.meetings
         ],
     }
 
 
 def _standing(standing: Standing) -> dict[str, Any]:
-    return {name: _plainly(value) for name, value in standing._asdict().items()}
+    return {name: _to_plain(value) for name, value in standing._asdict().items()}
 
 
-def _plainly(value: Any) -> Any:
+def _to_plain(value: Any) -> Any:
     if hasattr(value, "_asdict"):
-        return {name: _plainly(part) for name, part in value._asdict().items()}
+        return {name: _to_plain(part) for name, part in value._asdict().items()}
     if isinstance(value, tuple):
-        return [_plainly(part) for part in value]
+        return [_to_plain(part) for part in value]
     return None if isinstance(value, float) and not isfinite(value) else value

@@ -1,8 +1,8 @@
-"""What is to be played, in what portions, from which seeds. Nothing depends on who plays it when.
+"""Schedule of a tournament: its chunks, and the seeds of its games, which depend on nothing else.
 
->>> from duels.arena.played import Setting, Tournament
->>> cup = Tournament(("perfect", "random"), (Setting("digit-duel"),), pairs=12, seed=1)
->>> [(portion.start, portion.stop) for portion in portions(cup)]
+>>> from duels.arena.model import Setting, Tournament
+>>> tournament = Tournament(("perfect", "random"), (Setting("digit-duel"),), pairs=12, seed=1)
+>>> [(chunk.start, chunk.stop) for chunk in chunks(tournament)]
 [(0, 5), (5, 10), (10, 12)]
 """
 
@@ -13,24 +13,26 @@ from functools import cache, lru_cache
 from hashlib import sha256
 from typing import NamedTuple
 
+from duels.algorithms import solve
 from duels.arena.entrants import entrants, plays
-from duels.arena.played import Place, Setting, Tournament
+from duels.arena.model import GameIndex, Setting, Tournament
 from duels.core.chance import stream
 from duels.core.errors import OptionError, UnknownName, quote
 from duels.core.game import AnyGame
-from duels.core.show import listed
-from duels.envs.kernels import Chooser, NoKernel, have_numba
+from duels.core.presentation import listed
 from duels.games import load
+from duels.kernels import CompiledPolicy, NoKernel, have_numba
 from duels.players import HUMAN, OPPONENT, named, outside
-from duels.solve import solve
 
-MANY, FEW = 1000, 5  # pairs in a portion: of compiled games, and of others
-WATCHED = MANY  # the first pairs of a pairing, whose luck and regrets are worked out
+COMPILED_PAIRS, PYTHON_PAIRS = 1000, 5  # in a chunk, by engine
+ADJUSTED_PAIRS = (
+    COMPILED_PAIRS  # the first of a pairing, which get luck-adjusted scores and regrets
+)
 MOST_PAIRS = 10_000_000
 
 
-class Portion(NamedTuple):
-    """Some pairs of one pairing in one game: what is played, kept and counted together."""
+class Chunk(NamedTuple):
+    """Some pairs of one pairing in one game, which are played and stored together."""
 
     game: int
     pairing: int
@@ -43,34 +45,36 @@ class Portion(NamedTuple):
         return 2 * (self.stop - self.start)
 
 
-def portions(
-    cup: Tournament, kept: Collection[Portion] = (), pairs: int | None = None
-) -> Iterator[Portion]:
-    """What is left to play, game by game; all pairings of a game go on at the same pace.
+def chunks(
+    tournament: Tournament, stored: Collection[Chunk] = (), pairs: int | None = None
+) -> Iterator[Chunk]:
+    """The chunks that are left to play, game by game; pairings of a game advance together.
 
-    `kept` has been played; `pairs` is how many pairs to play where that is not all of them. A
-    portion that was cut short by a smaller number of pairs is completed by another one.
+    `stored` has been played; `pairs` is the number of pairs to play if not all. A chunk that was
+    cut short by a smaller number of pairs is completed by another one.
     """
-    wanted = cup.pairs if pairs is None else pairs
-    stops: dict[tuple[int, int, int], int] = {}  # by game, pairing and block: played up to here
-    for portion in kept:
-        block = portion.start // (MANY if portion.compiled else FEW)
-        key = portion.game, portion.pairing, block
-        stops[key] = max(portion.stop, stops.get(key, 0))
-    for game in range(len(cup.games)):
+    wanted = tournament.pairs if pairs is None else pairs
+    stops: dict[
+        tuple[int, int, int], int
+    ] = {}  # by game, pairing and block: the first unplayed pair
+    for chunk in stored:
+        block = chunk.start // (COMPILED_PAIRS if chunk.compiled else PYTHON_PAIRS)
+        key = chunk.game, chunk.pairing, block
+        stops[key] = max(chunk.stop, stops.get(key, 0))
+    for game in range(len(tournament.games)):
         sizes = {
-            pairing: MANY if compiled(cup, game, pairing) else FEW
-            for pairing in range(len(cup.pairings))
-            if cup.meets(game, pairing)
+            pairing: COMPILED_PAIRS if compiled(tournament, game, pairing) else PYTHON_PAIRS
+            for pairing in range(len(tournament.pairings))
+            if tournament.meets(game, pairing)
         }
-        for start in range(0, wanted, MANY):
+        for start in range(0, wanted, COMPILED_PAIRS):
             for pairing, size in sizes.items():
-                end = min(start + MANY, wanted)
+                end = min(start + COMPILED_PAIRS, wanted)
                 for at in range(start, end, size):
                     begin = max(at, stops.get((game, pairing, at // size), 0))
                     stop = min(at + size, end)
                     if begin < stop:
-                        yield Portion(game, pairing, begin, stop, size == MANY)
+                        yield Chunk(game, pairing, begin, stop, size == COMPILED_PAIRS)
 
 
 @lru_cache(maxsize=64)
@@ -80,44 +84,44 @@ def game_of(setting: Setting) -> AnyGame:
 
 
 def setting_of(game: AnyGame) -> Setting:
-    """A game as a tournament names it: its slug and what is not as usual, who starts included."""
+    """A game as a tournament names it: its slug and non-default options, `first` included."""
     first = {"first": game.settings()["first"]} if game.first else {}
     return Setting(game.slug, tuple(sorted((game.differing() | first).items())))
 
 
-def compiled(cup: Tournament, game: int, pairing: int) -> bool:
-    """Whether a pairing is played in compiled code: both are built in and the kernel knows them."""
-    players = cup.pairings[pairing]
+def compiled(tournament: Tournament, game: int, pairing: int) -> bool:
+    """Whether a pairing is played in compiled code: the kernel has both players."""
+    players = tournament.pairings[pairing]
     return (
-        cup.compiled
-        and cup.time_limit is None
-        and all(has_chooser(cup.games[game], cup.players[index]) for index in players)
+        tournament.compiled
+        and tournament.time_limit is None
+        and all(has_chooser(tournament.games[game], tournament.players[index]) for index in players)
     )
 
 
 @cache
 def has_chooser(setting: Setting, name: str) -> bool:
-    """Whether there is such a player in compiled code."""
+    """Whether a player exists in compiled code."""
     return chooser_of(setting, name) is not None
 
 
 @lru_cache(maxsize=16)
-def chooser_of(setting: Setting, name: str) -> Chooser | None:
-    """A player in compiled code, with what it has worked out so far; None if there is none."""
-    from duels.envs.opponents import able, chooser
+def chooser_of(setting: Setting, name: str) -> CompiledPolicy | None:
+    """A player in compiled code, with its cached tables; None if there is none."""
+    from duels.envs.opponents import batch_opponents, chooser
 
     game = game_of(setting)
     try:
-        known = named(name).kind == OPPONENT and name in able(game)
+        known = named(name).kind == OPPONENT and name in batch_opponents(game)
         return chooser(game, name) if known else None
     except NoKernel:
         return None
 
 
-def encounter_seed(cup: Tournament, game: int, pairing: int) -> int:
-    """What all randomness of a pairing in a game comes from: the seed, the rules, the names."""
-    setting, (one, two) = cup.games[game], cup.pairings[pairing]
-    named = [cup.seed, *setting, cup.players[one], cup.players[two]]
+def encounter_seed(tournament: Tournament, game: int, pairing: int) -> int:
+    """The seed of a pairing in a game, from the tournament's seed, the rules and the names."""
+    setting, (one, two) = tournament.games[game], tournament.pairings[pairing]
+    named = [tournament.seed, *setting, tournament.players[one], tournament.players[two]]
     return int.from_bytes(sha256(f"duels arena {named!r}".encode()).digest()[:16], "big")
 
 
@@ -126,65 +130,78 @@ def pair_seed(encounter: int, pair: int) -> int:
     return int.from_bytes(sha256(f"duels arena {encounter} {pair}".encode()).digest()[:16], "big")
 
 
-def from_outside(name: str) -> bool:
-    """Whether a player is code from outside this package."""
+def is_external(name: str) -> bool:
+    """Whether a player is external: code that is not part of this package."""
     return outside(name) is not None and not name.startswith("duels.")
 
 
-def game_seed(cup: Tournament, place: Place) -> int:
+def game_seed(tournament: Tournament, game_index: GameIndex) -> int:
     """The seed of a match. Both games of a pair have the same one between built-in players.
 
-    A player from outside may remember the first game of a pair, so the second has other chance.
+    An external player may remember the first game of a pair, so the second has other chance events.
     """
-    encounter = encounter_seed(cup, place.game, place.pairing)
-    strangers = any(from_outside(cup.players[index]) for index in cup.pairings[place.pairing])
-    if not (strangers and place.seat):
-        return pair_seed(encounter, place.pair)
-    text = f"duels arena {encounter} {place.pair} second"
+    encounter = encounter_seed(tournament, game_index.game, game_index.pairing)
+    external = any(
+        is_external(tournament.players[index]) for index in tournament.pairings[game_index.pairing]
+    )
+    if not (external and game_index.seat):
+        return pair_seed(encounter, game_index.pair)
+    text = f"duels arena {encounter} {game_index.pair} second"
     return int.from_bytes(sha256(text.encode()).digest()[:16], "big")
 
 
-def player_stream(cup: Tournament, place: Place, seat: int) -> str:
+def player_stream(tournament: Tournament, game_index: GameIndex, seat: int) -> str:
     """The random stream of the player in a seat of a match.
 
-    A player from outside reads its stream, so it gets one that no other player of the tournament
+    An external player can read its stream, so it gets one that no other player of the tournament
     has and that, with a secret seed, does not depend on the seed.
     """
-    pairing = cup.pairings[place.pairing]
-    name = cup.players[pairing[seat ^ place.seat]]
-    if not from_outside(name):
-        return stream(game_seed(cup, place), seat)
-    key = cup.seed if cup.key is None else cup.key
-    names = [cup.players[index] for index in pairing]
-    about = [key, *cup.games[place.game], *names, name, place.pair, place.seat]
+    pairing = tournament.pairings[game_index.pairing]
+    name = tournament.players[pairing[seat ^ game_index.seat]]
+    if not is_external(name):
+        return stream(game_seed(tournament, game_index), seat)
+    key = tournament.seed if tournament.key is None else tournament.key
+    names = [tournament.players[index] for index in pairing]
+    about = [
+        key,
+        *tournament.games[game_index.game],
+        *names,
+        name,
+        game_index.pair,
+        game_index.seat,
+    ]
     return sha256(f"duels arena player {about!r}".encode()).hexdigest()
 
 
-def checked(cup: Tournament) -> Tournament:
-    """A tournament that can be played, or a refusal: names in full, every game solved that has to
-    be. Slow only where something has to be solved."""
-    players = tuple(_name(text) for text in cup.players)
+def checked(tournament: Tournament) -> Tournament:
+    """The tournament with full names, after checks that it can be played.
+
+    Solves the games in which a player needs the solution.
+    """
+    players = tuple(_name(text) for text in tournament.players)
     if len(players) < 2:
         raise OptionError("a tournament takes two players or more")
     for name in players:
         if players.count(name) > 1:
             raise OptionError(f"{name} is given twice; each player plays once")
-    if not cup.games:
+    if not tournament.games:
         raise OptionError("a tournament takes a game or more")
-    if len(set(cup.games)) < len(cup.games):
+    if len(set(tournament.games)) < len(tournament.games):
         raise OptionError("each game is played once; one is given twice")
-    if not 1 <= cup.pairs <= MOST_PAIRS:
-        raise OptionError(f"pairs: expected 1 to {MOST_PAIRS:,}; got {quote(cup.pairs)}")
-    for setting in cup.games:
-        game_of(setting)  # or it says what is wrong with its options
+    if not 1 <= tournament.pairs <= MOST_PAIRS:
+        raise OptionError(f"pairs: expected 1 to {MOST_PAIRS:,}; got {quote(tournament.pairs)}")
+    for setting in tournament.games:
+        game_of(setting)  # raises if its options are wrong
     found = entrants(players)
-    cup = cup._replace(players=players, plays=plays(found, [game.slug for game in cup.games]))
-    if not cup.meetings:
+    tournament = tournament._replace(
+        players=players, plays=plays(found, [game.slug for game in tournament.games])
+    )
+    if not tournament.meetings:
         raise OptionError("no two of the players that meet play the same game; see --games")
-    for game, pairing in cup.meetings:
-        if any(found[players[index]].needs_solution for index in cup.pairings[pairing]):
-            solve(game_of(cup.games[game]))  # or it says why not
-    return cup._replace(compiled=cup.compiled and have_numba())
+    for game, pairing in tournament.meetings:
+        if any(found[players[index]].needs_solution for index in tournament.pairings[pairing]):
+            solve(game_of(tournament.games[game]))  # raises if it cannot be solved
+    return tournament._replace(compiled=tournament.compiled and have_numba())
 
 
 def _name(text: str) -> str:
@@ -194,8 +211,8 @@ def _name(text: str) -> str:
     return name
 
 
-def describe(cup: Tournament) -> str:
-    """In a line: what is played."""
-    games = len(cup.meetings) * cup.pairs * 2
-    slugs = listed(setting.slug for setting in cup.games)
-    return f"{len(cup.players)} players, {slugs}: {games:,} games"
+def describe(tournament: Tournament) -> str:
+    """The players, games and number of games in one line."""
+    games = len(tournament.meetings) * tournament.pairs * 2
+    slugs = listed(setting.slug for setting in tournament.games)
+    return f"{len(tournament.players)} players, {slugs}: {games:,} games"

@@ -10,6 +10,10 @@ lost pairs, the interval is that of Clopper and Pearson; with half of it at eith
 Jeffreys. The share goes from the first to the second as more pairs differ from the most common
 score. So an interval has a width even if all pairs ended alike, and it need not be symmetric.
 
+Luck-adjusted scores have no ends of their own, see `Sample.adjusted`. Their limits are no closer to
+the mean than the rule of three says: a kind of pair that did not come in n may come in 3.7 of n (by
+Clopper and Pearson), and be `RARE` off.
+
 >>> [round(number, 3) for number in estimate([1, 1, 0.5, 1])]  # mean, low, high, pairs, superior
 [0.875, 0.342, 0.996, 4, 0.916]
 >>> [round(number, 3) for number in estimate([1] * 10)]
@@ -23,12 +27,15 @@ from math import erfc, log, sqrt
 from typing import NamedTuple
 
 CONFIDENCE = 1.959964  # standard errors in half of a 95 % interval
+TAIL = 0.025  # beyond either limit of it
 SMOOTH = 10  # pairs off the most common score with which the pseudo-pair is 3/4 beyond a limit
 FEW = 8  # pairs that do not tell how scores vary
-MANY, FADE = 50, 10  # pairs that need no further safeguard; it fades over as many below
-RARE = 0.06  # how far an adjusted score may lie off that was not seen in few pairs
-MARGIN = 0.3  # of a pseudo-pair added beyond a limit for adjusted pairs
-MORE = 1.0  # pseudo-pairs added beyond a limit for few adjusted pairs
+# Pseudo-pairs added beyond a limit of adjusted scores, and so many more divided by the pairs: the
+# share of luck and the ends of the scale are estimates themselves. Found by simulation, as is RARE.
+MARGIN, MORE = 0.2, 15
+# How far off an adjusted score may lie of a kind that no pair has shown: the least that is enough
+# for 50 pairs where one in twenty is a blunder and all others are nearly alike.
+RARE = 0.036
 GROUPS = 64  # different deviations that are told apart
 CLOSE, ROUNDING, SLIGHT = 1e-8, 1e-12, 1e-4
 NOTHING = 1e-15  # a variance that is rounding
@@ -117,6 +124,7 @@ class Sample(NamedTuple):
     varied: float  # pairs that differ from the most common one
     ends: tuple[float, float]  # deviations of a lost pair and of a won one
     known: int = 0  # pairs whose luck was taken out
+    unseen: float = 0.0  # how far a kind of pair that did not come may move the mean
 
     @classmethod
     def of(cls, scores: Sequence[float]) -> Sample:
@@ -130,17 +138,27 @@ class Sample(NamedTuple):
     def adjusted(cls, scores: Sequence[float], raw: Sequence[float]) -> Sample:
         """Adjusted pair scores of one meeting, and the raw scores of the same pairs.
 
-        The ends of the scale are drawn together as much as adjusted scores vary less.
+        The ends of the scale are drawn together as much as adjusted scores vary less; by less where
+        few raw scores vary, which hardly tell how much luck there is. They are no closer than two
+        scores that have the variance and the skewness of adjusted ones, as won and lost pairs have
+        of their own: where a few pairs are far off on one side, more of them may be missing.
         """
-        found, before = cls.of(scores), cls.of(raw)
-        scale = sqrt(found.variance / before.variance) if before.variance > NOTHING else 1.0
-        grow = sqrt(len(scores) / (len(scores) - 1))
-        deviations = tuple((grow * gap, count) for gap, count in found.deviations)
-        low, high = before.ends
-        return cls(
-            found.pairs, found.mean, deviations, found.varied, (scale * low, scale * high),
-            known=len(scores),
-        )  # fmt: skip
+        found, before, pairs = cls.of(scores), cls.of(raw), len(scores)
+        scale = 1.0
+        if before.variance > NOTHING:
+            scale = sqrt(found.variance / before.variance) * (1 + 1 / before.varied)
+        low, high = (scale * end for end in before.ends)
+        if found.variance > NOTHING:
+            lean = sum((score - found.mean) ** 3 for score in scores) / pairs / found.variance
+            root = sqrt(lean * lean + 4 * found.variance)
+            low, high = min(low, (lean - root) / 2), max(high, (lean + root) / 2)
+        grow = sqrt(pairs / (pairs - 1))
+        return found._replace(
+            deviations=tuple((grow * gap, count) for gap, count in found.deviations),
+            ends=(low, high),
+            known=pairs,
+            unseen=RARE * (1 - TAIL ** (1 / pairs)),
+        )
 
     @property
     def variance(self) -> float:
@@ -162,15 +180,13 @@ class Sample(NamedTuple):
         )
 
     def _below(self) -> float:
-        """How far the lower limit is from the mean: a number below 0."""
+        """How far the lower limit is from the mean: a number that is 0 or less."""
         low, high = self.ends
         far = 0.5 + 0.5 / (1 + self.varied / SMOOTH)
         near = 1 - far
         if self.known:
-            few = min(1.0, max(0.0, (MANY - self.known) / FADE))
-            low, high = min(low, -RARE * few), max(high, RARE * few)
-            far += MORE * few + MARGIN
-        return min(0.0, _limit([*self.deviations, (low, far), (high, near)]))
+            far += MARGIN + MORE / self.known
+        return min(-self.unseen, _limit([*self.deviations, (low, far), (high, near)]))
 
 
 def estimate(scores: Iterable[float]) -> Score | None:
@@ -190,7 +206,7 @@ def joined(parts: Sequence[tuple[float, Sample]]) -> Sample:
     whole, pairs = sum(weight for weight, _ in parts), sum(part.pairs for _, part in parts)
     mean = sum(weight * part.mean for weight, part in parts) / whole
     deviations: list[tuple[float, float]] = []
-    varied = low = high = 0.0
+    varied = low = high = unseen = 0.0
     for weight, part in parts:
         factor = weight / whole * pairs / part.pairs  # how much more a pair counts than others
         shift = 0.0 if part.pairs >= FEW else part.mean - mean
@@ -199,8 +215,9 @@ def joined(parts: Sequence[tuple[float, Sample]]) -> Sample:
         varied += min(1.0, factor) * part.varied
         low += weight / whole * factor * part.ends[0]
         high += weight / whole * factor * part.ends[1]
+        unseen += (weight / whole * part.unseen) ** 2
     known = sum(part.known for _, part in parts)
-    return Sample(pairs, mean, grouped(deviations), varied, (low, high), known)
+    return Sample(pairs, mean, grouped(deviations), varied, (low, high), known, sqrt(unseen))
 
 
 def combined(adjusted: Sample, rest: Sample, raw: Sample) -> Sample:

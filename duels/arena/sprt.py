@@ -1,15 +1,15 @@
-"""The generalised sequential probability ratio test on pair scores.
+"""The generalised sequential probability ratio test (GSPRT) on pair scores.
 
-Is a player stronger by `elo1` or only by `elo0`? A pair score is one of five (0, 1/4, 1/2, 3/4, 1),
-and how often each comes is not known. So the likelihoods that are compared are the largest that
-any five chances with the mean of either hypothesis give (GSPRT; chess engines are tested by this
-"pentanomial" test). Counting pairs instead of games keeps it right though the games of a pair are
+Is a player stronger by `elo1` or only by `elo0`? A pair score has one of five values (0, 1/4, 1/2,
+3/4, 1) with unknown frequencies. The test compares the largest likelihoods that any five
+probabilities with the mean of either hypothesis give (chess engines are tested by this
+"pentanomial" test). Counting pairs instead of games keeps it valid although the games of a pair are
 correlated. Wald's bounds end it, with at most about 5 % wrong verdicts of either kind.
 
 >>> test = Sprt(0, 100)
 >>> [test.add(score) for score in [1, 0.5, 1, 0.75, 1, 1]][-1], round(test.llr, 2)
 ('continue', 1.48)
->>> [test.add(1) for _ in range(7)][-2:], test.pairs  # decided: nothing more is counted
+>>> [test.add(1) for _ in range(7)][-2:], test.pairs  # further scores are not counted
 (['H1', 'H1'], 12)
 """
 
@@ -21,15 +21,15 @@ from typing import NamedTuple
 
 from duels.core.errors import DuelsError, OptionError, quote
 
-ERROR = 0.05  # of either kind
+ERROR = 0.05  # rate of type I and of type II errors
 CONTINUE, H0, H1 = "continue", "H0", "H1"
-KINDS = (0.0, 0.25, 0.5, 0.75, 1.0)
-UNSEEN = 1e-3  # counted for each score that has not come: without it, none could ever come
-STEPS = 60  # halvings at most
+KINDS = (0.0, 0.25, 0.5, 0.75, 1.0)  # possible pair scores
+UNSEEN = 1e-3  # pseudo-count of scores that have not occurred, so that they stay possible
+STEPS = 60  # at most, of Newton's method with bisection
 
 
 class Verdict(NamedTuple):
-    """Where a test stands: H1 accepts `elo1`, H0 accepts `elo0`."""
+    """The state of a test: H1 accepts `elo1`, H0 accepts `elo0`."""
 
     state: str
     llr: float
@@ -39,11 +39,11 @@ class Verdict(NamedTuple):
 
 
 class Sprt:
-    """A test that goes on pair by pair and stays decided once it is."""
+    """A test that is updated pair by pair and keeps its verdict."""
 
     def __init__(self, elo0: float, elo1: float, error: float = ERROR) -> None:
         if not elo0 < elo1:
-            raise DuelsError(f"the first Elo bound is below the second; got {elo0:g},{elo1:g}")
+            raise DuelsError(f"the first Elo bound must be below the second; got {elo0:g},{elo1:g}")
         self.elo0, self.elo1 = elo0, elo1
         self.high = log((1 - error) / error)
         self.low = -self.high
@@ -60,7 +60,7 @@ class Sprt:
         return Verdict(self.state, self.llr, self.low, self.high, self.pairs)
 
     def add(self, score: float) -> str:
-        """One more pair score; the state after it. What comes after the verdict is not counted."""
+        """Add a pair score and return the state; scores after the verdict are ignored."""
         if self.state != CONTINUE:
             return self.state
         kind = 4 * score
@@ -85,13 +85,13 @@ def sprt(scores: Iterable[float], elo0: float, elo1: float, error: float = ERROR
 
 
 def decide(scores: Iterable[float], elo0: float, elo1: float) -> int | None:
-    """After how many pairs the test is decided; None: not yet."""
+    """The number of pairs after which the test is decided; None if it is not."""
     verdict = sprt(scores, elo0, elo1)
     return None if verdict.state == CONTINUE else verdict.pairs
 
 
 def bounds(text: str) -> tuple[float, float]:
-    """What `--sprt ELO0,ELO1` says.
+    """The bounds given as `--sprt ELO0,ELO1`.
 
     >>> bounds("0,10")
     (0.0, 10.0)
@@ -108,7 +108,7 @@ def bounds(text: str) -> tuple[float, float]:
 
 
 def expected(elo: float) -> float:
-    """The score that a difference in Elo stands for.
+    """The expected score for a difference in Elo.
 
     >>> expected(0), round(expected(200), 3)
     (0.5, 0.76)
@@ -117,7 +117,7 @@ def expected(elo: float) -> float:
 
 
 def ratio(counts: Sequence[float], mean0: float, mean1: float) -> float:
-    """The log of how much likelier the counts are with one mean than with the other, at best."""
+    """The generalised log likelihood ratio: each likelihood is maximised given its mean."""
     parts = [count or UNSEEN for count in counts]
     tilt0, tilt1 = _tilt(parts, mean0), _tilt(parts, mean1)
     return sum(
@@ -127,10 +127,10 @@ def ratio(counts: Sequence[float], mean0: float, mean1: float) -> float:
 
 
 def _tilt(parts: Sequence[float], mean: float) -> float:
-    """The t with which chances `part / (1 + t * (kind - mean))` have that mean.
+    """The t for which the probabilities `part / (1 + t * (kind - mean))` have that mean.
 
-    These are the likeliest chances of all with that mean. The equation falls in t between the two
-    values at which a chance would be without bound.
+    They are the maximum likelihood probabilities with that mean. The equation is decreasing in t
+    between the two values at which a probability would be infinite.
     """
     gaps = [kind - mean for kind in KINDS]
     low, high = -1 / gaps[-1], -1 / gaps[0]

@@ -1,9 +1,9 @@
-"""What the results of a tournament say, per game and overall: the numbers behind every report.
+"""Statistics of a tournament, per game and overall: the numbers of all reports.
 
->>> from duels.arena.played import Encounter, Played, Setting, Tournament
->>> cup = Tournament(("ann", "bob"), (Setting("firewall-breach"),), pairs=2, seed=1)
->>> won = [Played(0, 0, n // 2, n % 2, 1.0 - n % 2, "rules", 9) for n in range(4)]
->>> found = summary(cup, [Encounter(0, 0, won)])
+>>> from duels.arena.model import Encounter, GameResult, Setting, Tournament
+>>> tournament = Tournament(("ann", "bob"), (Setting("firewall-breach"),), pairs=2, seed=1)
+>>> won = [GameResult(0, 0, n // 2, n % 2, 1.0 - n % 2, "rules", 9) for n in range(4)]
+>>> found = summary(tournament, [Encounter(0, 0, won)])
 >>> found.overall.meetings[0].score.mean, found.games[0].standings[0].player
 (1.0, 'ann')
 """
@@ -14,23 +14,15 @@ from collections.abc import Iterable, Sequence
 from math import exp, sqrt
 from typing import NamedTuple
 
-from duels.arena.failures import LeftOut, Reason, failures, left_out, reasons
-from duels.arena.played import Encounter, Setting, Tournament
+from duels.arena.entrants import LeftOut, left_out
+from duels.arena.failures import Reason, failures, reasons
+from duels.arena.model import Encounter, Setting, Tournament
 from duels.arena.ratings import Rating, rate
-from duels.arena.scores import (
-    CONFIDENCE,
-    FEW,
-    NOTHING,
-    Moments,
-    Sample,
-    Score,
-    combined,
-    joined,
-)
+from duels.arena.scores import CONFIDENCE, FEW, NOTHING, Moments, Sample, Score, combined, joined
 from duels.arena.sprt import Verdict, sprt
 from duels.games import find
 
-MOST = 2.0  # times what a guess takes for luck: more is an accident of few pairs
+MOST = 2.0  # times the estimated luck: a larger factor is an artefact of few pairs
 
 
 class Saving(NamedTuple):
@@ -50,7 +42,7 @@ class Regret(NamedTuple):
 
 
 class Meeting(NamedTuple):
-    """Two players, in one game or over all; scores are the first one's."""
+    """Two players in one game or over all; scores are those of the first."""
 
     one: str
     two: str
@@ -59,8 +51,8 @@ class Meeting(NamedTuple):
     saving: Saving | None = None
     sprt: Verdict | None = None
     record: int = 0  # the number of the first game's record
-    forfeits: tuple[tuple[Reason, ...], tuple[Reason, ...]] = ((), ())  # of the first, of the other
-    partly: bool = False  # the adjusted score holds raw scores of games whose luck is not known
+    forfeits: tuple[tuple[Reason, ...], tuple[Reason, ...]] = ((), ())  # of each player
+    partly: bool = False  # the adjusted score includes raw scores of unadjusted games
 
 
 class Standing(NamedTuple):
@@ -73,7 +65,7 @@ class Standing(NamedTuple):
     adjusted_rating: Rating | None
     regret: Regret | None
     forfeits: int
-    partly: bool = False  # as for a meeting
+    partly: bool = False  # as in `Meeting`
 
 
 class Forfeits(NamedTuple):
@@ -105,45 +97,49 @@ class Summary(NamedTuple):
     left_out: tuple[LeftOut, ...] = ()
 
 
-class Sums:
-    """What is kept of one pairing in one game."""
+class PairingStatistics:
+    """Statistics of one pairing in one game."""
 
-    def __init__(self, cup: Tournament, found: Encounter) -> None:
+    def __init__(self, tournament: Tournament, found: Encounter) -> None:
         self.game, self.pairing = found.game, found.pairing
-        self.names = tuple(cup.players[index] for index in cup.pairings[found.pairing])
-        self.games = len(found.played)
-        self.record = cup.number(found.played[0])
+        self.names = tuple(
+            tournament.players[index] for index in tournament.pairings[found.pairing]
+        )
+        self.games = len(found.results)
+        self.record = tournament.number(found.results[0])
         scores = found.pair_scores()
         self.raw = Sample.of(scores)
-        self.scored = max(scores) > 0, min(scores) < 1  # whether each player got anything
-        self.sprt = None if cup.sprt is None else sprt(scores, *cup.sprt)
+        self.scored = max(scores) > 0, min(scores) < 1  # whether each player scored anything
+        self.sprt = None if tournament.sprt is None else sprt(scores, *tournament.sprt)
         known, rest = [], []
-        for score, one, two in zip(scores, found.played[::2], found.played[1::2], strict=True):
+        for score, one, two in zip(scores, found.results[::2], found.results[1::2], strict=True):
             if one.first_adjusted is None or two.first_adjusted is None:
                 rest.append(score)
             else:
                 known.append((score, (one.first_adjusted + two.first_adjusted) / 2))
         self.saving: Saving | None = None
-        self.best = self.raw  # without luck where it is known of enough pairs
+        self.best = self.raw  # luck-adjusted if enough pairs are
         if len(known) >= 2 * FEW:
             before, without = [score for score, _ in known], scaled(known)
             self.saving = saved(before, without)
             self.best = Sample.adjusted(without, before)
             if rest:
                 self.best = combined(self.best, Sample.of(rest), self.raw)
-        self.regret = Ratio(), Ratio()  # of both players
-        self.failed: dict[tuple[str, str], list[tuple[int, str]]] = {}  # by who failed and how
-        for game in found.played:
+        self.regret = Ratio(), Ratio()  # by player
+        self.failed: dict[
+            tuple[str, str], list[tuple[int, str]]
+        ] = {}  # by player and kind of failure
+        for game in found.results:
             if game.regret is not None and game.graded is not None:
                 for side, ratio in enumerate(self.regret):
                     ratio.add(game.regret[side ^ game.seat], game.graded[side ^ game.seat])
             for seat, why in failures(game):
                 key = self.names[seat ^ game.seat], game.by
-                self.failed.setdefault(key, []).append((cup.number(game), why))
+                self.failed.setdefault(key, []).append((tournament.number(game), why))
 
 
 class Ratio:
-    """Something per choice, summed over games."""
+    """An amount per choice, summed over games."""
 
     def __init__(self) -> None:
         self.total = self.count = self.squares = self.mixed = self.counts = 0.0
@@ -170,11 +166,11 @@ class Ratio:
 
 
 def scaled(known: Sequence[tuple[float, float]]) -> list[float]:
-    """Scores less that part of the luck that makes them vary least.
+    """Scores less the share of the estimated luck that minimises their variance.
 
-    All of it, when values are good. Where a guess is bad the luck it sees would add to the noise,
-    so its share is found from the data: for either half of the pairs from the other half, so that
-    the mean stays what it is.
+    With an accurate value function the share is 1. With an inaccurate one the full correction would
+    add noise, so the share is estimated from the data: for each half of the pairs from the other
+    half, so that the mean stays unbiased.
     """
     halves = known[1::2], known[::2]
     shares = [_share(half) for half in halves]
@@ -188,11 +184,11 @@ def _share(known: Sequence[tuple[float, float]]) -> float:
 
 
 def saved(raw: Sequence[float], without: Sequence[float]) -> Saving | None:
-    """The ratio of two variances of the same pairs; None where it says nothing."""
+    """The ratio of two variances of the same pairs; None if it is not meaningful."""
     one, two = Moments.of(raw), Moments.of(without)
     if one.size < FEW or one.variance <= NOTHING or two.variance <= NOTHING:
         return None
-    # By the delta method: what each pair adds to the logarithm of the ratio.
+    # Delta method: the contribution of each pair to the logarithm of the ratio.
     adds = Moments.of(
         (r - one.mean) ** 2 / one.variance - (a - two.mean) ** 2 / two.variance
         for r, a in zip(raw, without, strict=True)
@@ -202,18 +198,18 @@ def saved(raw: Sequence[float], without: Sequence[float]) -> Saving | None:
 
 
 def summary(tournament: Tournament, encounters: Iterable[Encounter]) -> Summary:
-    """What games say, read once and in any order; encounters without games say nothing."""
-    sums = [Sums(tournament, found) for found in encounters if found.played]
-    sums.sort(key=lambda kept: (kept.game, kept.pairing))
+    """The statistics of encounters, which are read once and in any order."""
+    sums = [PairingStatistics(tournament, found) for found in encounters if found.results]
+    sums.sort(key=lambda entry: (entry.game, entry.pairing))
     games = []
     for number, setting in enumerate(tournament.games):
-        some = [kept for kept in sums if kept.game == number]
+        some = [entry for entry in sums if entry.game == number]
         if some:
             games.append(_part(tournament, some, setting))
     failed: dict[tuple[str, int, str], list[tuple[int, str]]] = {}
-    for kept in sums:
-        for (name, by), records in kept.failed.items():
-            failed.setdefault((name, kept.game, by), []).extend(records)
+    for entry in sums:
+        for (name, by), records in entry.failed.items():
+            failed.setdefault((name, entry.game, by), []).extend(records)
     forfeits = tuple(
         Forfeits(
             name, tournament.games[game].slug, by, tuple(sorted(number for number, _ in records)),
@@ -223,26 +219,28 @@ def summary(tournament: Tournament, encounters: Iterable[Encounter]) -> Summary:
     )  # fmt: skip
     return Summary(
         tournament, tuple(games), _part(tournament, sums, None), forfeits,
-        sum(kept.games for kept in sums), left_out(tournament),
+        sum(entry.games for entry in sums), left_out(tournament),
     )  # fmt: skip
 
 
-def _part(cup: Tournament, sums: Sequence[Sums], setting: Setting | None) -> Part:
-    by_pairing: dict[tuple[str, ...], list[Sums]] = {}
-    for kept in sums:
-        by_pairing.setdefault(kept.names, []).append(kept)
+def _part(
+    tournament: Tournament, sums: Sequence[PairingStatistics], setting: Setting | None
+) -> Part:
+    by_pairing: dict[tuple[str, ...], list[PairingStatistics]] = {}
+    for entry in sums:
+        by_pairing.setdefault(entry.names, []).append(entry)
     meetings: list[Meeting] = []
     raw: dict[tuple[str, str], Moments] = {}
     rated: dict[tuple[str, str], Moments] = {}
     scored: dict[tuple[str, str], tuple[bool, bool]] = {}
     for (one, two), some in by_pairing.items():
-        score, adjusted, partly = scores([(kept, 0) for kept in some])
-        sample = joined([(kept.raw.pairs, kept.raw) for kept in some])
+        score, adjusted, partly = scores([(entry, 0) for entry in some])
+        sample = joined([(entry.raw.pairs, entry.raw) for entry in some])
         error = sqrt(sample.variance / sample.pairs)
         raw[one, two] = Moments.made(score.pairs, score.mean, error)
         best = adjusted or score
         rated[one, two] = Moments.made(score.pairs, best.mean, best.error)
-        first, second = zip(*(kept.scored for kept in some), strict=True)
+        first, second = zip(*(entry.scored for entry in some), strict=True)
         scored[one, two] = any(first), any(second)
         saving, test = (some[0].saving, some[0].sprt) if setting is not None else (None, None)
         meetings.append(Meeting(
@@ -251,57 +249,62 @@ def _part(cup: Tournament, sums: Sequence[Sums], setting: Setting | None) -> Par
         ))  # fmt: skip
     ratings = {rating.player: rating for rating in rate(raw)}
     without = {}
-    if any(kept.best.known for kept in sums):
+    if any(entry.best.known for entry in sums):
         without = {rating.player: rating for rating in rate(rated, scored)}
     order = without or ratings
     standings = [_standing(name, sums, ratings, without) for name in order]
     title = "All games" if setting is None else find(setting.slug).title
-    approximate = any(_approximate(cup.games[game]) for game in {kept.game for kept in sums})
+    approximate = any(
+        _approximate(tournament.games[game]) for game in {entry.game for entry in sums}
+    )
     return Part(title, setting, tuple(standings), tuple(meetings), approximate)
 
 
-def _reasons(sums: Sequence[Sums], name: str) -> tuple[Reason, ...]:
-    """Why a player failed in some encounters."""
+def _reasons(sums: Sequence[PairingStatistics], name: str) -> tuple[Reason, ...]:
+    """The reasons of a player's failures in some encounters."""
     return reasons(
         why
-        for kept in sums
-        for (who, _), failed in kept.failed.items()
+        for entry in sums
+        for (who, _), failed in entry.failed.items()
         if who == name
         for _, why in failed
     )
 
 
 def _standing(
-    name: str, sums: Sequence[Sums], ratings: dict[str, Rating], without: dict[str, Rating]
+    name: str,
+    sums: Sequence[PairingStatistics],
+    ratings: dict[str, Rating],
+    without: dict[str, Rating],
 ) -> Standing:
-    own = [(kept, kept.names.index(name)) for kept in sums if name in kept.names]
+    own = [(entry, entry.names.index(name)) for entry in sums if name in entry.names]
     regret, failed = Ratio(), 0
-    for kept, side in own:
-        regret += kept.regret[side]
-        failed += sum(len(games) for (who, _), games in kept.failed.items() if who == name)
+    for entry, side in own:
+        regret += entry.regret[side]
+        failed += sum(len(games) for (who, _), games in entry.failed.items() if who == name)
     score, adjusted, partly = scores(own)
     return Standing(
         name, score, ratings[name], adjusted, without.get(name), regret.regret(), failed, partly
     )
 
 
-def scores(parts: Sequence[tuple[Sums, int]]) -> tuple[Score, Score | None, bool]:
-    """The score over several meetings, each counting by its pairs, of the player on a side of each.
+def scores(parts: Sequence[tuple[PairingStatistics, int]]) -> tuple[Score, Score | None, bool]:
+    """The score over several meetings, weighted by pairs, of the player on the given side of each.
 
-    With it the adjusted score, None if luck is known of no meeting; and whether it is of some only.
+    Also the adjusted score, None if no meeting is adjusted, and whether only some meetings are.
     """
 
     def over(kind: str) -> Sample:
-        samples = [(kept.raw.pairs, getattr(kept, kind), side) for kept, side in parts]
+        samples = [(entry.raw.pairs, getattr(entry, kind), side) for entry, side in parts]
         return joined([(pairs, part.turned() if side else part) for pairs, part, side in samples])
 
-    known = [kept.best.known for kept, _ in parts]
+    known = [entry.best.known for entry, _ in parts]
     adjusted = over("best").score() if any(known) else None
     return over("raw").score(), adjusted, any(known) and not all(known)
 
 
 def _approximate(setting: Setting) -> bool:
-    """Whether what is known of a game is approximate."""
-    from duels.solve.catalogue import method
+    """Whether the solution of a game is approximate."""
+    from duels.algorithms.solutions import solver_of
 
-    return method(find(setting.slug)(**dict(setting.options))).approximate
+    return solver_of(find(setting.slug)(**dict(setting.options))).approximate

@@ -7,30 +7,29 @@ import os
 from argparse import Namespace
 from hashlib import sha256
 
+from duels.arena.archive import Archive, stored_tournament
 from duels.arena.engine import AUTO, chosen, need_engine, seconds_to_compile
-from duels.arena.failures import left_out, told
-from duels.arena.keeping import Archive
+from duels.arena.entrants import left_out, left_out_lines
+from duels.arena.model import Setting, Tournament
 from duels.arena.page import page
-from duels.arena.played import Setting, Tournament
-from duels.arena.programs import digest_of
+from duels.arena.program_digest import digest_of
 from duels.arena.report import csv, text, to_json
-from duels.arena.running import address_of, run
 from duels.arena.schedule import checked, describe, setting_of
+from duels.arena.scheduler import address_of, run
 from duels.arena.sprt import bounds
-from duels.arena.store import kept
 from duels.arena.summary import Summary, summary
 from duels.cli.files import named, shown, write
 from duels.cli.progress import ProgressBar
-from duels.cli.stopping import status_of, stoppable
-from duels.cli.terminal import Terminal
+from duels.cli.signals import status_of, stoppable
+from duels.cli.terminal import Terminal, program
 from duels.core.chance import new_seed
 from duels.core.errors import OptionError, quote
-from duels.core.show import listed
+from duels.core.presentation import listed
 from duels.games import catalogue, find
 
 
 def arena(terminal: Terminal, given: Namespace) -> int:
-    cup = checked(
+    tournament = checked(
         Tournament(
             players=tuple(given.players),
             games=games(given.games, given.set),
@@ -43,25 +42,31 @@ def arena(terminal: Terminal, given: Namespace) -> int:
             max_failures=given.max_failures,
         )
     )
-    cup = cup._replace(programs=tuple(map(digest_of, cup.players)))
+    tournament = tournament._replace(programs=tuple(map(digest_of, tournament.players)))
     if given.cluster is not None:
         address_of(given.cluster)  # or it says what is wrong, before a folder is made
-    folder = named(given.out) if given.out else usual_folder(cup, given.engine)
-    cup = settled(cup, None if given.fresh else kept(folder), given.engine)
+    folder = named(given.out) if given.out else usual_folder(tournament, given.engine)
+    tournament = settled(
+        tournament, None if given.fresh else stored_tournament(folder), given.engine
+    )
     bar = ProgressBar("Arena")
-    with Archive.begin(folder, cup, fresh=given.fresh) as archive:
-        terminal.note(f"{describe(archive.cup)}, kept in {shown(folder)}")
-        for who, what in told(left_out(archive.cup)):
+    with Archive.begin(folder, tournament, fresh=given.fresh) as archive:
+        terminal.note(f"{describe(archive.tournament)}, kept in {shown(folder)}")
+        for who, what in left_out_lines(left_out(archive.tournament)):
             terminal.note(f"{who} {what}")
-        terminal.note(engine_text(archive.cup))
+        terminal.note(engine_text(archive.tournament))
         try:
             with stoppable():
                 new = run(
-                    archive, jobs=given.jobs, cluster=given.cluster, progress=bar, pairs=cup.pairs
+                    archive,
+                    jobs=given.jobs,
+                    cluster=given.cluster,
+                    progress=bar,
+                    pairs=tournament.pairs,
                 )
         except KeyboardInterrupt as stop:
             bar.done()
-            count = sum(portion.games for portion in archive.portions())
+            count = sum(chunk.games for chunk in archive.chunks())
             same = "the same command without --fresh" if given.fresh else "the same command"
             terminal.note(
                 f"duels: stopped; {count:,} games are kept in {shown(folder)}, "
@@ -69,7 +74,7 @@ def arena(terminal: Terminal, given: Namespace) -> int:
             )
             return status_of(stop)
         bar.done()
-        found = summary(archive.cup, archive.encounters())
+        found = summary(archive.tournament, archive.encounters())
     files = save(folder, found)
     if not new:
         terminal.note(
@@ -84,26 +89,29 @@ def arena(terminal: Terminal, given: Namespace) -> int:
     terminal.say(text(found, ascii_only=terminal.ascii))
     place = shown(folder)
     first = found.games[0].meetings[0].record if found.games else 1
-    terminal.say(["", f"In {place}: {listed(files)}. To see a game: duels replay {place}#{first}"])
+    see = f"{program()} replay {place}#{first}"
+    terminal.say(["", f"In {place}: {listed(files)}. To see a game: {see}"])
     return 0
 
 
-def settled(cup: Tournament, there: Tournament | None, engine: str) -> Tournament:
+def settled(tournament: Tournament, there: Tournament | None, engine: str) -> Tournament:
     """A tournament with its engine and seed: those of the folder, where a user names no other."""
     if there is None:
-        return cup._replace(compiled=chosen(cup, engine))
-    if cup.key is not None:
-        cup = cup._replace(seed=there.seed, key=there.key)
-    cup = cup._replace(compiled=there.compiled if engine == AUTO else chosen(cup, engine))
-    need_engine(cup)
-    return cup
+        return tournament._replace(compiled=chosen(tournament, engine))
+    if tournament.key is not None:
+        tournament = tournament._replace(seed=there.seed, key=there.key)
+    tournament = tournament._replace(
+        compiled=there.compiled if engine == AUTO else chosen(tournament, engine)
+    )
+    need_engine(tournament)
+    return tournament
 
 
-def engine_text(cup: Tournament) -> str:
+def engine_text(tournament: Tournament) -> str:
     """In a line: the engine, and how long it takes to compile."""
-    if not cup.compiled:
+    if not tournament.compiled:
         return "Engine: python."
-    seconds = seconds_to_compile(cup)
+    seconds = seconds_to_compile(tournament)
     after = f", compiled first, which takes about {seconds} s" if seconds else ""
     return f"Engine: compiled, where both players are built in{after}."
 
@@ -123,12 +131,12 @@ def games(names: str, options: list[tuple[str, str]]) -> tuple[Setting, ...]:
     )
 
 
-def usual_folder(cup: Tournament, engine: str) -> str:
+def usual_folder(tournament: Tournament, engine: str) -> str:
     """The same for the same players, programs and games, so that the same command goes on.
 
     The number of pairs is left out: more of them extend a tournament.
     """
-    about = cup.to_json() | {"engine": engine}
+    about = tournament.to_json() | {"engine": engine}
     del about["pairs"]
     told = json.dumps(about, sort_keys=True)
     return f"arena-{sha256(told.encode()).hexdigest()[:8]}"

@@ -1,4 +1,4 @@
-"""How the words of a command line are read; what cannot be is refused by argparse in a line."""
+"""Argument types of the command line, with one-line refusals for argparse."""
 
 from __future__ import annotations
 

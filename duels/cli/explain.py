@@ -9,7 +9,7 @@ from duels.cli.files import write
 from duels.cli.progress import ProgressBar
 from duels.cli.terminal import Terminal
 from duels.games import find
-from duels.solve.charts import charts
+from duels.plotting import charts
 
 
 def _names(path: str, count: int) -> list[str]:

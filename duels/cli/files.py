@@ -1,4 +1,4 @@
-"""Where matches are kept, and how their files are written: over nothing but their own past."""
+"""Files of saved matches: their places, locks, and writing that never replaces another match."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from contextlib import contextmanager, suppress
 from typing import Any, NamedTuple
 
 from duels.core.errors import DuelsError, RecordError, quote
+from duels.core.folders import state_folder
 from duels.core.match import Match
 
 TRIES, PAUSE = 100, 0.02  # how often, and after how many seconds, a lock is asked for again
@@ -62,16 +63,8 @@ def named(path: str) -> str:
     return full
 
 
-def state_folder() -> str:
-    """The user's state directory for this program, as the XDG base directories have it."""
-    base = os.environ.get("XDG_STATE_HOME", "")
-    if not os.path.isabs(base):
-        base = os.path.join(os.path.expanduser("~"), ".local", "state")
-    return os.path.join(base, "duels")
-
-
 def shelters(match: Match) -> Iterator[str]:
-    """Files for a match that nobody named one for, the best place first."""
+    """Files for a match that was given no file name, the best place first."""
     name = match.id
     if not (name.isascii() and name.replace("-", "").isalnum() and len(name) <= 40):
         from hashlib import sha256  # an id from elsewhere may be any text
@@ -94,7 +87,7 @@ def read_from(path: str) -> Match:
 
     folder, mark, number = path.rpartition("#")
     if mark and number.isascii() and number.isdigit() and not os.path.exists(path):
-        from duels.arena.keeping import Archive
+        from duels.arena.archive import Archive
         from duels.arena.records import record
 
         with Archive.open(named(folder)) as archive:
@@ -172,7 +165,7 @@ def _why(error: Exception) -> str:
 
 @contextmanager
 def _locked(folder: str) -> Iterator[None]:
-    """Nobody else who asks writes in the folder meanwhile; where locks do not work, go on.
+    """Lock the folder against other processes of this program; where locks do not work, go on.
 
     The folder itself is locked, so that no lock file is left behind.
     """
@@ -226,7 +219,6 @@ def _parsed(path: str) -> dict[str, Any]:
     import json
 
     from duels.core.record import FORMAT, LARGEST, SAME_SHAPE
-    from duels.core.record_v1 import upgraded
 
     with open(path, "rb") as file:
         content = file.read(LARGEST + 1)
@@ -236,9 +228,7 @@ def _parsed(path: str) -> dict[str, Any]:
         data = None
     if not isinstance(data, dict) or data.get("format") != FORMAT or "viewer" in data:
         raise RecordError("this is not a record")
-    if data.get("version") == 1 and isinstance(data.get("checksum"), str):
-        data = upgraded(data)
-    elif data.get("version") not in SAME_SHAPE or not isinstance(data.get("id"), str):
+    if data.get("version") not in SAME_SHAPE or not isinstance(data.get("id"), str):
         raise RecordError("this is not a record that can be read here")
     entries = data.get("entries")
     if not isinstance(entries, list) or not all(isinstance(entry, dict) for entry in entries):

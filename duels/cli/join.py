@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from duels.cli.remote import check_dice
 from duels.cli.serve import check_extra
-from duels.cli.stopping import status_of, stoppable
+from duels.cli.signals import status_of, stoppable
 from duels.cli.terminal import Terminal, printable
 from duels.core.entries import Logged, Timeout, Undo
 from duels.core.errors import Misbehaved, OptionError, RecordError, quote
@@ -20,10 +20,10 @@ from duels.core.wire import load as load_wire
 from duels.core.wire import load_view
 from duels.games import find, load
 from duels.players import HUMAN, named, player
-from duels.players.hosting import choice, guarded
+from duels.players.runner import choice, guarded
 
 if TYPE_CHECKING:
-    from duels.web.visitor import Table, Visitor
+    from duels.client.connection import Client, MatchConnection
 
 LEAVING = 10.0  # seconds to wait for a match that is to be resigned
 WAIT = 2.0  # seconds between two looks at the open challenges
@@ -33,8 +33,8 @@ LONGEST_NAME = 24  # characters, at a server
 def join(terminal: Terminal, given: Namespace) -> int:
     """Play the match of an address; or, at a server, one challenge after the other."""
     check_extra()
-    from duels.web.keys import new_key
-    from duels.web.visitor import Visitor
+    from duels.client.connection import Client
+    from duels.client.identity import new_key
 
     server, slash, id = given.url.rstrip("/").partition("/match/")
     if not server.startswith(("http://", "https://")):
@@ -47,19 +47,19 @@ def join(terminal: Terminal, given: Namespace) -> int:
     # Each process is a player of its own there: two of them can meet, and neither plays the other's
     # matches.
     key, lock = (new_key(), None) if given.key is None else kept_key(given.key)
-    visitor = Visitor(server, key, keeps=given.key is not None)
+    client = Client(server, key, keeps=given.key is not None)
     try:
         with stoppable():
             guarded(bot, bot.prepare)
             shown = given.name or f"bot {os.path.basename(name.split()[-1])}"[:LONGEST_NAME]
-            visitor.ask("PUT", "/api/me", {"name": shown})
+            client.ask("PUT", "/api/me", {"name": shown})
             if slash:
-                return _play(terminal, visitor, visitor.join(id.partition("/")[0])["id"], bot)
-            return _serve(terminal, visitor, bot, game, given.matches)
+                return _play(terminal, client, client.join(id.partition("/")[0])["id"], bot)
+            return _serve(terminal, client, bot, game, given.matches)
     except Misbehaved as error:
         raise Misbehaved(f"{name} failed: {error}") from None
     except KeyboardInterrupt as stop:
-        terminal.note(_leave(visitor, returning=given.key is not None))
+        terminal.note(_leave(client, returning=given.key is not None))
         return status_of(stop)
     finally:
         bot.close()
@@ -69,7 +69,7 @@ def join(terminal: Terminal, given: Namespace) -> int:
 
 def kept_key(path: str) -> tuple[str, int]:
     """The key in a file, made if there is none, and a lock on the file: one process uses it."""
-    from duels.web.keys import is_key, new_key
+    from duels.client.identity import is_key, new_key
 
     try:
         handle = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
@@ -99,24 +99,24 @@ def _lock(handle: int) -> None:
     fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
 
 
-def _leave(visitor: Visitor, returning: bool) -> str:
+def _leave(client: Client, returning: bool) -> str:
     """Withdraw what has not started; give up what has, unless the same key may come back for it.
 
     All of it is the server's to know: a challenge may be there though its answer did not arrive.
     """
-    from duels.web.visitor import Refused
+    from duels.client.connection import Refused
 
     withdrawn = resigned = waiting = 0
     try:
-        for match in visitor.ask("GET", "/api/matches")["mine"]:
+        for match in client.ask("GET", "/api/matches")["mine"]:
             if match["state"] in ("waiting", "starting"):
                 with suppress(Refused):  # it has just started
-                    visitor.ask("POST", f"/api/matches/{match['id']}/leave", {})
+                    client.ask("POST", f"/api/matches/{match['id']}/leave", {})
                     withdrawn += 1
                     continue
             if returning:
                 waiting += 1
-            elif _resign(visitor, match["id"]):
+            elif _resign(client, match["id"]):
                 resigned += 1
     except Refused as error:
         return f"The bot has left; what it had open may still be there: {error}"
@@ -127,13 +127,13 @@ def _leave(visitor: Visitor, returning: bool) -> str:
     return " ".join(said)
 
 
-def _resign(visitor: Visitor, id: str) -> bool:
+def _resign(client: Client, id: str) -> bool:
     """Give up a match, unless it is over meanwhile."""
-    table = visitor.sit(id)
+    table = client.connect(id)
     try:
         while table.view is None and not table.over:
             table.receive(LEAVING)
-        return not table.over and bool(table.wish("resign", at=table.moment)["ok"])
+        return not table.over and bool(table.command("resign", at=table.moment)["ok"])
     except TimeoutError:
         return False
     finally:
@@ -141,15 +141,15 @@ def _resign(visitor: Visitor, id: str) -> bool:
 
 
 def _serve(
-    terminal: Terminal, visitor: Visitor, bot: Player, game: str | None, matches: int | None
+    terminal: Terminal, client: Client, bot: Player, game: str | None, matches: int | None
 ) -> int:
     """What was left unfinished, then challenges: those of others, or one's own of a game."""
-    from duels.web.visitor import Refused
+    from duels.client.connection import Refused
 
     played = 0
-    terminal.say([f"Waiting at {visitor.server} (Ctrl-C ends it)."])
+    terminal.say([f"Waiting at {client.server} (Ctrl-C ends it)."])
     while matches is None or played < matches:
-        there = visitor.ask("GET", "/api/matches")
+        there = client.ask("GET", "/api/matches")
         mine = [match["id"] for match in there["mine"]]
         plays = getattr(bot, "games", None)
         others = [
@@ -158,12 +158,12 @@ def _serve(
             if match["you"] is None and (plays is None or match["game"]["slug"] in plays)
         ]
         if not mine and game is not None:
-            mine = [visitor.create(game, open=True)["id"]]
+            mine = [client.create(game, open=True)["id"]]
         elif not mine and others:
-            with suppress(Refused):  # somebody was faster
-                mine = [visitor.join(others[-1])["id"]]
+            with suppress(Refused):  # another client was faster
+                mine = [client.join(others[-1])["id"]]
         if mine:
-            if _play(terminal, visitor, mine[0], bot):
+            if _play(terminal, client, mine[0], bot):
                 return 1
             played += 1
         else:
@@ -171,9 +171,9 @@ def _serve(
     return 0
 
 
-def _play(terminal: Terminal, visitor: Visitor, id: str, bot: Player) -> int:
+def _play(terminal: Terminal, client: Client, id: str, bot: Player) -> int:
     """One match to its end; 1 if the bot failed, which is to resign."""
-    table = visitor.sit(id)
+    table = client.connect(id)
     told = False
     try:
         while not table.over:
@@ -182,14 +182,14 @@ def _play(terminal: Terminal, visitor: Visitor, id: str, bot: Player) -> int:
                 told = True
             view = table.view
             if view is not None and view["offer"] not in (None, view["player"]):
-                table.wish("decline", at=table.moment)
+                table.command("decline", at=table.moment)
             elif view is not None and view["options"] and table.moment == view["moment"]:
                 _move(table, view, bot)
             else:
                 with suppress(TimeoutError):
                     table.receive(30.0)
     except Misbehaved as error:
-        table.wish("resign", at=table.moment)
+        table.command("resign", at=table.moment)
         terminal.note(f"The bot failed and has resigned: {error}")
         return 1
     finally:
@@ -204,11 +204,11 @@ def _introduced(match: dict[str, Any]) -> str:
     return f"{match['game']['title']}: {names[0]} against {names[1]}, as Player {match['you']}."
 
 
-def _move(table: Table, view: dict[str, Any], bot: Player) -> None:
+def _move(table: MatchConnection, view: dict[str, Any], bot: Player) -> None:
     seen = load_view(view, load)
     log = [entry for entry in load_wire(table.log) if isinstance(entry, Logged)]
     move = choice(bot, seen._replace(history=history(seen.game, log)))
-    answer = table.wish("move", at=seen.moment, move=move)
+    answer = table.command("move", at=seen.moment, move=move)
     if not answer["ok"] and table.moment == seen.moment and not table.over:
         raise Misbehaved(f"the server refuses {move!r}: {answer['reason']}")
 

@@ -24,7 +24,7 @@ class TimeUp(Exception):
 
 
 class News(Exception):
-    """Something has happened that whoever is typing should know of."""
+    """Something has happened that the person at the keyboard should know of."""
 
 
 class Continued(Exception):
@@ -264,7 +264,7 @@ def _alarm(
 
 def _has_readline() -> bool:
     """Load readline, where there is one, so that `input` uses it; it remembers no lines, as the
-    next to sit here may be somebody else."""
+    next person at the keyboard may be another."""
     try:
         import readline
     except ImportError:

@@ -22,18 +22,18 @@ COMMANDS = {
     None: "duels.cli.menu:menu",
     "play": "duels.cli.play:play",
     "resume": "duels.cli.play:resume",
-    "games": "duels.cli.show_rules:games",
-    "rules": "duels.cli.show_rules:rules",
+    "games": "duels.cli.rules:games",
+    "rules": "duels.cli.rules:rules",
     "replay": "duels.cli.replay:replay",
     "value": "duels.cli.value:value",
     "exploit": "duels.cli.exploit:exploit",
     "arena": "duels.cli.arena:arena",
-    "bot": "duels.cli.bots:bot",
+    "bot": "duels.cli.bot:bot",
     "join": "duels.cli.join:join",
     "positions": "duels.cli.positions:positions_command",
     "analyse": "duels.cli.report:analyse",
     "explain": "duels.cli.explain:explain",
-    "solve": "duels.cli.solving:solve_command",
+    "solve": "duels.cli.solve:solve_command",
     "verify": "duels.cli.verify:verify",
     "serve": "duels.cli.serve:serve",
     "export": "duels.cli.serve:export_records",
@@ -88,11 +88,6 @@ class Parser(argparse.ArgumentParser):
         super().__init__(
             **settings, formatter_class=lambda prog: argparse.HelpFormatter(prog, width=88)
         )
-
-
-# argparse looks for translations of each of its words in the file system, and this program has
-# none: not to look saves a tenth of the time to the first prompt.
-setattr(argparse, "_", str)  # noqa: B010
 
 
 class Unasked:
@@ -230,7 +225,9 @@ def _parser(first: str) -> argparse.ArgumentParser:
         help="of games for each two players in each game; usually 100",
     )  # fmt: skip
     arena.add_argument(
-        "--gauntlet", action="store_true", help="the first player meets all others, nobody else"
+        "--gauntlet",
+        action="store_true",
+        help="the first player meets all others, who do not meet each other",
     )
     arena.add_argument(
         "--sprt", metavar="ELO0,ELO1",

@@ -5,15 +5,15 @@ from __future__ import annotations
 from argparse import Namespace
 from typing import NamedTuple
 
-from duels.cli.asking import Quit, ask_step
 from duels.cli.files import Left, unfinished
 from duels.cli.pager import columns, fit, row
 from duels.cli.play import play_matches, prepare, resume, strongest
-from duels.cli.show_rules import listing, show_rules
+from duels.cli.prompt import Quit, ask_step
+from duels.cli.rules import listing, show_rules
 from duels.cli.terminal import Terminal
 from duels.core.errors import DuelsError, UnknownName, quote
 from duels.core.game import AnyGame
-from duels.core.show import Lines, Step, heading, listed, player_name
+from duels.core.presentation import Lines, Step, heading, listed, player_name
 from duels.games import catalogue, find
 from duels.players import BUILT_IN, HUMAN, STRONGEST
 
@@ -75,7 +75,7 @@ def greeting(width: int, games: list[Entry], left: list[Left]) -> Lines:
 
 def opponents(width: int) -> Lines:
     """Who may sit at the table."""
-    players = [(HUMAN, "somebody at this keyboard")]
+    players = [(HUMAN, "a person at this keyboard")]
     players += [(name, opponent.about) for name, opponent in BUILT_IN.items()]
     return ["", *_indented(listing(players, width - 2))]
 

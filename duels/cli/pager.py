@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterable
 
 from duels.cli.terminal import Terminal
-from duels.core.show import Line, Lines, tone
+from duels.core.presentation import Line, Lines, tone
 
 WIDEST = 100  # columns: longer lines are hard to read
 NARROWEST = 20
@@ -77,7 +77,7 @@ def _head(line: str) -> str:
 
 
 def _wanted(terminal: Terminal, lines: int) -> bool:
-    """Whether somebody sits before a screen that cannot show all lines at once."""
+    """Whether output goes to a screen that cannot show all lines at once."""
     try:
         height = os.get_terminal_size(1).lines
     except OSError:
@@ -112,4 +112,4 @@ def _paged(lines: Lines, colour: bool) -> bool:
         pager.communicate("".join(f"{line}\n" for line in lines).encode("utf-8", "replace"))
     finally:
         signal.signal(signal.SIGINT, usual)
-    return pager.returncode == 0  # else nobody may have seen anything
+    return pager.returncode == 0  # else nothing may have been shown

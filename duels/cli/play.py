@@ -1,4 +1,4 @@
-"""`duels play` and `duels resume`: one match after another until nobody wants a rematch."""
+"""`duels play` and `duels resume`: matches at the terminal, with rematches."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ import signal
 from argparse import Namespace
 from types import FrameType
 
-from duels.cli.asking import Quit, ask_step
-from duels.cli.keeper import Keeper
+from duels.cli.autosave import Autosave
+from duels.cli.prompt import Quit, ask_step
 from duels.cli.table import Table
 from duels.cli.terminal import Terminal, drop_output, program
 from duels.core.chance import first_player, new_seed
@@ -15,16 +15,9 @@ from duels.core.clock import TimeControl
 from duels.core.errors import DuelsError, OptionError, RecordError
 from duels.core.game import AnyGame
 from duels.core.match import Match
-from duels.core.show import Step
+from duels.core.presentation import Step
 from duels.games import find
-from duels.players import (
-    HUMAN,
-    NEXT_STRONGEST,
-    STRONGEST,
-    named,
-    needs_solution,
-    outside,
-)
+from duels.players import HUMAN, NEXT_STRONGEST, STRONGEST, named, needs_solution, outside
 
 INTERRUPTED = 128 + signal.SIGINT
 PIPE_CLOSED = 128 + signal.SIGPIPE
@@ -54,7 +47,7 @@ def play_matches(
 ) -> int:
     """Play, and on a terminal offer rematches with the seats swapped."""
     check_secrets(terminal, game, players, secrets)
-    keeper = Keeper(save, terminal.note)
+    keeper = Autosave(save, terminal.note)
     while True:
         number = new_seed() if seed is None else seed
         match = Match(game, number, players=players, time_control=time_control)
@@ -80,7 +73,9 @@ def check_secrets(
         )
 
 
-def sit_down(terminal: Terminal, match: Match, keeper: Keeper, secrets: bool = True) -> int | None:
+def sit_down(
+    terminal: Terminal, match: Match, keeper: Autosave, secrets: bool = True
+) -> int | None:
     """Play one match to its end; an exit status if it was left before."""
     usual = {number: signal.signal(number, _stop) for number in SIGNALS}
     try:
@@ -106,7 +101,7 @@ def sit_down(terminal: Terminal, match: Match, keeper: Keeper, secrets: bool = T
     return _leave(terminal, match, keeper, status, why)
 
 
-def _leave(terminal: Terminal, match: Match, keeper: Keeper, status: int, why: str) -> int:
+def _leave(terminal: Terminal, match: Match, keeper: Autosave, status: int, why: str) -> int:
     """Keep a match that was left, and say how to go on; its clocks wait meanwhile."""
     from shlex import quote
 
@@ -188,8 +183,8 @@ def prepare(game: AnyGame, *players: str) -> None:
 
     shipped = game.slug in BUILT_IN and game.usual()
     if not shipped and needs_solution(*players):
+        from duels.algorithms import solve
         from duels.cli.progress import ProgressBar
-        from duels.solve import solve
 
         solve(game, ProgressBar(f"Solving {game.title} with these options, once"))
 
@@ -225,7 +220,7 @@ def resume(terminal: Terminal, given: Namespace) -> int:
         named(name)
     prepare(match.game, *match.players)
     check_secrets(terminal, match.game, match.players, given.secrets)
-    status = sit_down(terminal, match, Keeper(path, terminal.note), given.secrets)
+    status = sit_down(terminal, match, Autosave(path, terminal.note), given.secrets)
     return 0 if status is None else status
 
 

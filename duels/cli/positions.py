@@ -9,15 +9,15 @@ from argparse import Namespace
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from duels.analysis.datasets import LabelledPosition, positions
 from duels.cli.files import named, shown
 from duels.cli.progress import ProgressBar
 from duels.cli.terminal import Terminal
 from duels.core.errors import DuelsError, OptionError
+from duels.core.extras import need
 from duels.core.game import AnyGame
 from duels.core.wire import dump_observation
-from duels.envs.extras import need
 from duels.games import find
-from duels.solve.positions import Position, positions
 
 PATIENCE = 2.0  # seconds before a bar is shown
 FORMAT, VERSION = "duels positions", 1  # of a data set
@@ -53,7 +53,7 @@ def positions_command(terminal: Terminal, given: Namespace) -> int:
     return 0
 
 
-def _found(game: AnyGame, given: Namespace) -> list[Position]:
+def _found(game: AnyGame, given: Namespace) -> list[LabelledPosition]:
     bar = ProgressBar(f"Positions of {game.title}")
     began = time.monotonic()
 
@@ -75,7 +75,7 @@ def _about(game: AnyGame) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _lines(game: AnyGame, found: list[Position]) -> Iterator[str]:
+def _lines(game: AnyGame, found: list[LabelledPosition]) -> Iterator[str]:
     about = _about(game)
     for position in found:
         told = position._asdict() | {
@@ -87,14 +87,14 @@ def _lines(game: AnyGame, found: list[Position]) -> Iterator[str]:
 
 
 def _jsonl() -> Callable[..., None]:
-    def write(path: str, game: AnyGame, found: list[Position]) -> None:
+    def write(path: str, game: AnyGame, found: list[LabelledPosition]) -> None:
         with open(path, "w", encoding="utf-8") as file:
             file.writelines(line + "\n" for line in _lines(game, found))
 
     return write
 
 
-def _columns(np: Any, game: AnyGame, found: list[Position]) -> dict[str, Any]:
+def _columns(np: Any, game: AnyGame, found: list[LabelledPosition]) -> dict[str, Any]:
     def column(name: str, dtype: Any, width: int | None = None) -> Any:
         values = np.array([getattr(position, name) for position in found], dtype)
         return values if width is None else values.reshape(len(found), width)
@@ -115,7 +115,7 @@ def _columns(np: Any, game: AnyGame, found: list[Position]) -> dict[str, Any]:
 def _npz() -> Callable[..., None]:
     np = need("numpy", extra="solve")
 
-    def write(path: str, game: AnyGame, found: list[Position]) -> None:
+    def write(path: str, game: AnyGame, found: list[LabelledPosition]) -> None:
         names = {"moves": np.array(game.moves()), "features": np.array(game.features())}
         about = {"about": np.array(json.dumps(_about(game)))}
         with open(path, "wb") as file:  # or numpy adds an ending of its own
@@ -128,7 +128,7 @@ def _parquet() -> Callable[..., None]:
     arrow, parquet = need("pyarrow", extra="parquet"), need("pyarrow.parquet", extra="parquet")
     np = need("numpy", extra="parquet")
 
-    def write(path: str, game: AnyGame, found: list[Position]) -> None:
+    def write(path: str, game: AnyGame, found: list[LabelledPosition]) -> None:
         columns = _columns(np, game, found)
         told = {**_about(game), "moves": game.moves(), "features": game.features()}
         about = {name: json.dumps(value) for name, value in told.items()}

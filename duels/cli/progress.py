@@ -9,7 +9,7 @@ from typing import TextIO
 
 WIDTH = 30
 TELLING = 0.02  # done, before the time left can be told from it
-PATIENCE = 2.0  # seconds, for a bar of what may be done before anybody wonders
+PATIENCE = 2.0  # seconds before a bar is shown
 
 
 def can_show(text: str, stream: TextIO) -> bool:

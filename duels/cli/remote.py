@@ -1,4 +1,4 @@
-"""`duels play --server`: a terminal at somebody's server, against a browser, a bot or another."""
+"""`duels play --server`: a match on a server, played at the terminal."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from argparse import Namespace
 from contextlib import suppress
 from typing import Any
 
-from duels.cli.asking import Quit, ask_step
 from duels.cli.keyboard import News, TimeUp
+from duels.cli.prompt import Quit, ask_step
 from duels.cli.serve import check_extra
 from duels.cli.terminal import Terminal, printable, program
 from duels.core.errors import OptionError
 from duels.core.player import View
-from duels.core.show import ON_TABLE, Step, tone
+from duels.core.presentation import ON_TABLE, Step, tone
 from duels.core.views import table_of
 from duels.core.wire import load as load_wire
 from duels.core.wire import load_view
@@ -27,22 +27,22 @@ COMMANDS = "?  table  hint  undo  resign  quit"
 def play_remote(terminal: Terminal, given: Namespace) -> int:
     """Create a match at a server, or join the one that an address names."""
     check_extra()
-    from duels.web.visitor import Visitor, own_key
+    from duels.client.connection import Client, own_key
 
     server, slash, id = given.server.rstrip("/").partition("/match/")
     if not server.startswith(("http://", "https://")):
         raise OptionError("--server: expected an address such as http://127.0.0.1:8000")
-    visitor = Visitor(server, own_key(), keeps=True)
+    client = Client(server, own_key(), keeps=True)
     if slash:
-        match = visitor.join(id.partition("/")[0])
+        match = client.join(id.partition("/")[0])
     elif given.game is None:
         raise OptionError("which game? Name one, or give the address of a match to join")
     else:
-        match = visitor.create(find(given.game).slug, **_wish(given))
+        match = client.create(find(given.game).slug, **_fields(given))
     if match["state"] == "waiting":
         terminal.say([f"Send this to your opponent: {server}/match/{match['id']}"], whole=True)
     guest = Guest(terminal)
-    table = visitor.sit(match["id"], guest.told)
+    table = client.connect(match["id"], guest.told)
     guest.table = table
     try:
         guest.run()
@@ -57,7 +57,7 @@ def play_remote(terminal: Terminal, given: Namespace) -> int:
 
 def check_dice(terminal: Terminal, table: Any) -> int:
     """Check the dice of a match that is over; a RecordError or Unfair says what is wrong."""
-    from duels.web.visitor import Refused
+    from duels.client.connection import Refused
 
     if table.match.get("state") == "closed":
         return 0
@@ -68,19 +68,19 @@ def check_dice(terminal: Terminal, table: Any) -> int:
     return 0
 
 
-def _wish(given: Namespace) -> dict[str, Any]:
-    wish: dict[str, Any] = {"options": dict(given.set)}
+def _fields(given: Namespace) -> dict[str, Any]:
+    fields: dict[str, Any] = {"options": dict(given.set)}
     if given.first is not None:
-        wish["options"]["first"] = given.first
+        fields["options"]["first"] = given.first
     other = find_player(given.p2) if given.p2 else HUMAN
     if other != HUMAN:
-        wish["opponent"] = other
+        fields["opponent"] = other
     if given.time_limit or given.time_budget:
-        wish["time"] = {
+        fields["time"] = {
             "limit": given.time_limit, "budget": given.time_budget,
             "increment": given.increment or 0.0,
         }  # fmt: skip
-    return wish
+    return fields
 
 
 class Guest:
@@ -161,7 +161,7 @@ class Guest:
         return view["offer"] not in (None, view["player"])
 
     def _news(self) -> bool:
-        """Whether something has come that matters to whoever is asked; it is not told yet."""
+        """Whether a message has come that matters to the player who is asked."""
         return any(map(self._matters, self.table.unread())) or bool(self.table.lost)
 
     def _matters(self, frame: dict[str, Any]) -> bool:
@@ -193,7 +193,7 @@ class Guest:
         except News:
             self._hear()
             return
-        self._wish("accept" if yes else "decline", at=self.table.moment)
+        self._send("accept" if yes else "decline", at=self.table.moment)
 
     def _choose(self, view: View) -> None:
         """Ask until a move was taken or the match has moved on."""
@@ -217,7 +217,7 @@ class Guest:
                 continue
             if self._command(text.lower().strip(), view):
                 continue
-            answer = self.table.wish("move", at=moment, text=text, so_far=so_far)
+            answer = self.table.command("move", at=moment, text=text, so_far=so_far)
             if answer["ok"]:
                 return
             if "step" in answer:
@@ -236,22 +236,22 @@ class Guest:
             raise Quit
         if word in ("?", "help", "rules"):
             from duels.cli.pager import page
-            from duels.core.rules import rules
+            from duels.core.rules_text import rules
 
             page([*rules(view.game), "", f"You can also type: {COMMANDS}"], self.terminal)
         elif word == "table":
             self.terminal.draw(table_of(view), view.player)
         elif word in ("undo", "resign", "hint", "claim"):
             more = {} if word == "claim" else {"at": self.table.moment}
-            answer = self._wish(word, **more)
+            answer = self._send(word, **more)
             if "hint" in answer:
                 self.terminal.say([printable(answer["hint"])])
         else:
             return False
         return True
 
-    def _wish(self, kind: str, **fields: Any) -> dict[str, Any]:
-        answer: dict[str, Any] = self.table.wish(kind, **fields)
+    def _send(self, kind: str, **fields: Any) -> dict[str, Any]:
+        answer: dict[str, Any] = self.table.command(kind, **fields)
         if not answer["ok"]:
             self.terminal.say([printable(answer["reason"])])
         return answer

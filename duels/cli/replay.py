@@ -1,4 +1,4 @@
-"""`duels replay`: a recorded match told again, all at once or step by step."""
+"""`duels replay`: shows a recorded match, all at once or step by step."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from duels.cli.terminal import Terminal
 from duels.core import narrator
 from duels.core.errors import DuelsError
 from duels.core.match import Match
+from duels.core.presentation import Lines, Shared
 from duels.core.record import redacted, to_json
-from duels.core.show import Lines, Shared
 
 TABLE, SPECTATOR = "table", "spectator"
 VIEWS = (TABLE, "1", "2", SPECTATOR)
@@ -32,7 +32,7 @@ def replay(terminal: Terminal, given: Namespace) -> int:
         )
     stepping = terminal.interactive and not given.print
     view = given.view or (SPECTATOR if hidden else TABLE)
-    for lines in told(match, view):
+    for lines in narrate_blocks(match, view):
         terminal.say(lines)
         if stepping and not _wants_more(terminal):
             break
@@ -40,7 +40,7 @@ def replay(terminal: Terminal, given: Namespace) -> int:
 
 
 def keeps_secrets(match: Match) -> bool:
-    """Whether players of a match that goes on would learn from its record what they must not."""
+    """Whether the record of an unfinished match contains hidden information."""
     return match.game.private and match.result is None
 
 
@@ -51,16 +51,16 @@ def _wants_more(terminal: Terminal) -> bool:
         return False
 
 
-def told(match: Match, view: str) -> Iterator[Lines]:
-    """The match in text, a block for each choice with what followed from it."""
+def narrate_blocks(match: Match, view: str) -> Iterator[Lines]:
+    """Yield the narration in blocks: each choice with its consequences."""
 
-    def eyes(player: int | None) -> int | None:
+    def viewpoint(player: int | None) -> int | None:
         if view == TABLE:
             return None if player is None else Shared(player)
         return None if view == SPECTATOR else int(view) - 1
 
     block: Lines = []
-    for passage in narrator.narrate_to(match, eyes):
+    for passage in narrator.narrate_to(match, viewpoint):
         if passage.kind == "status" and passage.number:
             yield block
             block = []

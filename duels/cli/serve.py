@@ -1,4 +1,4 @@
-"""`duels serve`, and what else whoever runs a server needs."""
+"""`duels serve`, and the commands for its operator."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from importlib.util import find_spec
 
 from duels.cli.terminal import Terminal
 from duels.core.errors import MissingExtra, OptionError
+from duels.core.extras import install_command
 
 NEEDED = ("starlette", "uvicorn", "msgspec", "websockets", "httptools")
 
@@ -15,7 +16,7 @@ def check_extra() -> None:
     """Say which extra is missing rather than which module."""
     missing = [name for name in NEEDED if find_spec(name) is None]
     if missing:
-        raise MissingExtra(f"the server needs {', '.join(missing)}: pip install 'duels[web]'")
+        raise MissingExtra(f"the server needs {', '.join(missing)}: {install_command('web')}")
 
 
 def serve(terminal: Terminal, given: Namespace) -> int:
@@ -24,9 +25,9 @@ def serve(terminal: Terminal, given: Namespace) -> int:
     import asyncio
     from dataclasses import replace
 
-    from duels.web.serve import address, listen, run
-    from duels.web.settings import Limits, Settings
-    from duels.web.transfer import try_store
+    from duels.server.import_export import try_store
+    from duels.server.serve import address, listen, run
+    from duels.server.settings import Limits, Settings
 
     limits = Limits()
     if given.max_per_address is not None:
@@ -34,7 +35,7 @@ def serve(terminal: Terminal, given: Namespace) -> int:
     if given.no_limits:
         much = (1e9, 10**9)
         limits = replace(
-            limits, connections_per_address=10**6, frames=much, requests=much, creations=much,
+            limits, connections_per_address=10**6, messages=much, requests=much, creations=much,
             connections=10**6,
         )  # fmt: skip
     settings = Settings(
@@ -54,7 +55,7 @@ def serve(terminal: Terminal, given: Namespace) -> int:
     if given.open and not open_page(where):
         terminal.say(["No browser was found here: open the address yourself."])
     if given.workers > 1:
-        from duels.web.workers import run_workers
+        from duels.server.workers import run_workers
 
         return run_workers(settings, listening, given.workers)
     return run(settings, listening)
@@ -63,7 +64,7 @@ def serve(terminal: Terminal, given: Namespace) -> int:
 def open_page(where: str) -> bool:
     """Show the page in the browser of this machine, as soon as it is served; is there one?
 
-    A browser may hold up whoever starts it, and one in the terminal shows nothing of the page.
+    A browser may block the process that starts it, and one in the terminal does not show the page.
     """
     import os
     import threading
@@ -83,7 +84,7 @@ def export_records(terminal: Terminal, given: Namespace) -> int:
     check_extra()
     import asyncio
 
-    from duels.web.transfer import export
+    from duels.server.import_export import export
 
     count, damaged = asyncio.run(export(given.database, given.file))
     terminal.note(f"{count} record{'' if count == 1 else 's'} written")
@@ -96,7 +97,7 @@ def import_records(terminal: Terminal, given: Namespace) -> int:
     check_extra()
     import asyncio
 
-    from duels.web.transfer import take
+    from duels.server.import_export import take
 
     new, known = asyncio.run(take(given.database, given.file))
     terminal.note(f"{new} record{'' if new == 1 else 's'} taken, {known} known already")
@@ -107,7 +108,7 @@ def ratings(terminal: Terminal, given: Namespace) -> int:
     check_extra()
     import asyncio
 
-    from duels.web.transfer import rate_again
+    from duels.server.import_export import rate_again
 
     count = asyncio.run(rate_again(given.database))
     terminal.note(f"ratings computed from {count} match{'' if count == 1 else 'es'}")

@@ -1,6 +1,6 @@
 """Colour, bars and cards, for terminals that show them.
 
->>> from duels.core.show import Meter
+>>> from duels.core.presentation import Meter
 >>> drawn([Meter("Life", 5, 10, owner=0)], None, width=80, colour=False, ascii_only=True)
 ['  Player 1  ##########..........   5']
 """
@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 
-from duels.core.show import (
+from duels.core.presentation import (
     BAD,
     GOOD,
     HEADING,

@@ -1,28 +1,28 @@
-"""A match at the terminal: who sits where, what each is shown, whose turn it is at the keyboard."""
+"""A match at the terminal: seats, what each player is shown, and hand-over of the keyboard."""
 
 from __future__ import annotations
 
 from contextlib import suppress
 
-from duels.cli.asking import Asker, Quit
-from duels.cli.keeper import Keeper
+from duels.cli.autosave import Autosave
+from duels.cli.prompt import Asker, Quit
 from duels.cli.terminal import Terminal
 from duels.core import narrator
 from duels.core.chance import stream
 from duels.core.game import Decide, Outcome, Pick
 from duels.core.match import Match
-from duels.core.show import ON_TABLE, Lines, Shared, listed, player_name, tone
+from duels.core.presentation import ON_TABLE, Lines, Shared, listed, player_name, tone
 from duels.core.views import table_of
 from duels.players import BUILT_IN, HUMAN
 from duels.players import player as player_named
-from duels.players.hosting import Host
+from duels.players.runner import Host
 
 
 class Table:
     """Plays one match through a terminal."""
 
     def __init__(
-        self, match: Match, terminal: Terminal, keeper: Keeper, secrets: bool = True
+        self, match: Match, terminal: Terminal, keeper: Autosave, secrets: bool = True
     ) -> None:
         self.match, self.terminal, self.keeper = match, terminal, keeper
         self.humans = [player for player in (0, 1) if match.players[player] == HUMAN]
@@ -46,7 +46,7 @@ class Table:
 
     def run(self) -> None:
         """Play to the end. Whatever interrupts leaves the match as the last event left it, and
-        nobody's hand on the screen."""
+        no player's hand on the screen."""
         try:
             self._play()
         except BaseException:
@@ -192,7 +192,7 @@ class Table:
         self.match.start_clock(viewer)
 
     def _cover(self) -> bool:
-        """Show nobody's hand until its owner takes the keyboard; False where none is secret."""
+        """Hide all hands until their owner takes the keyboard; False where none is secret."""
         if self._hands_over:
             self.terminal.clear()
             self._facing = None

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable
 from typing import TextIO
 
 from duels.cli.keyboard import Countdown, Keyboard
-from duels.core.show import Part, Pile, part_line
+from duels.core.presentation import Part, Pile, part_line
 
 CLEAR = "\x1b[2J\x1b[3J\x1b[H"
 ROOM = 8  # columns beside a prompt to type in
@@ -64,7 +64,7 @@ class Terminal:
             return [line]
         from textwrap import wrap
 
-        from duels.core.show import Line, tone
+        from duels.core.presentation import Line, tone
 
         indent = " " * (len(line) - len(line.lstrip()))
         found = wrap(
@@ -146,7 +146,7 @@ class Terminal:
         return text
 
     def forget_typing(self) -> None:
-        """What was typed before somebody else takes the keyboard is not meant for them."""
+        """Drop what was typed before the keyboard was handed over."""
         self._keyboard.forget()
 
 

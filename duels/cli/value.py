@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from argparse import Namespace
 
-from duels.analysis.position import followed, position, text, to_json
+from duels.analysis.position import match_after, position_value, text, to_json
 from duels.cli.progress import ProgressBar
 from duels.cli.terminal import Terminal
 from duels.games import find
@@ -12,7 +12,7 @@ from duels.games import find
 
 def value(terminal: Terminal, given: Namespace) -> int:
     game = find(given.game)(**dict(given.set))
-    found = position(followed(game, given.after), ProgressBar(f"Solving {game.title}"))
+    found = position_value(match_after(game, given.after), ProgressBar(f"Solving {game.title}"))
     if given.json:
         import json
 

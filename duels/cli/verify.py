@@ -7,9 +7,9 @@ from argparse import Namespace
 
 from duels.cli.files import read_from
 from duels.cli.terminal import Terminal
+from duels.core.commitment import KEY, UNHASHED, draws
+from duels.core.commitment import verify as verify_shares
 from duels.core.errors import RecordError
-from duels.core.fair import KEY, UNHASHED, draws
-from duels.core.fair import verify as verify_shares
 from duels.core.match import Match
 
 LOCAL = (
@@ -56,9 +56,9 @@ def _compare(match: Match, saw: list[str]) -> None:
 
 def _clients(match: Match) -> int:
     """Compare with what clients on this machine kept of the match; how many did."""
-    from duels.web.notes import kept
+    from duels.client.nonces import load as load_witness
 
-    witnesses = [witness for player in (0, 1) if (witness := kept(match.id, player))]
+    witnesses = [witness for player in (0, 1) if (witness := load_witness(match.id, player))]
     for witness in witnesses:
         witness.check(match)
     return len(witnesses)

@@ -1,4 +1,4 @@
-"""What a game, a match and a record are. Standard library only.
+"""Games, matches, records, views and players. Standard library only.
 
 >>> from duels.core import Match
 >>> from duels.games import load

@@ -1,4 +1,4 @@
-"""Chance that anyone can check, in any language.
+"""Chance outcomes as a public function of the seed, which a program in any language can check.
 
 The n-th chance outcome of a match is a function of its seed and n alone: take SHA-256 of the
 text "duels SEED N TRY" as a big-endian integer; throw it away and raise TRY where it falls beyond
@@ -55,7 +55,7 @@ def _below(bound: int, label: str) -> int:
 
 
 def new_seed() -> int:
-    """A seed of 128 bits that nobody can guess."""
+    """A random seed of 128 bits from the operating system."""
     return int.from_bytes(os.urandom(16), "big")
 
 

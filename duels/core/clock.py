@@ -1,6 +1,6 @@
-"""Time for thinking: a limit for each choice, a budget for the match, or both.
+"""Clocks of a match: a limit for each choice, a budget for the whole match, or both.
 
-Clocks hold points in absolute time and what was spent before, so whoever loads a match again finds
+Clocks hold points in absolute time and what was spent before, so a match that is loaded again has
 the same deadlines.
 
 >>> clocks = Clocks(TimeControl(limit=30))
@@ -85,7 +85,7 @@ class Clocks:
             self._since = dict.fromkeys(self._spent, at) | self._since
 
     def end(self) -> None:
-        """Nobody chooses any more."""
+        """Stop both clocks for good."""
         self._since, self._spent = {}, {}
 
     def spent(self, player: int, now: float) -> float:

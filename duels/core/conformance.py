@@ -1,4 +1,4 @@
-"""What every game must hold to, checked over random matches. A new game's tests call `check`.
+"""Conformance tests for any game, run over random matches. A new game's tests call `check`.
 
 >>> from duels.games import load
 >>> check(load("digit-duel", digits=3), matches=2).matches
@@ -28,9 +28,9 @@ from duels.core.game import (
 )
 from duels.core.match import Match
 from duels.core.narrator import narrate
-from duels.core.reading import read_move
+from duels.core.parsing import read_move
+from duels.core.presentation import Hand, Part, Tokens, Tree
 from duels.core.record import dumps, loads, redacted
-from duels.core.show import Hand, Part, Tokens, Tree
 from duels.core.views import choice_of, table_of
 from duels.core.wire import dump, dump_view, load_view
 from duels.core.wire import load as load_wire
@@ -106,7 +106,7 @@ def check_state(game: AnyGame, state: tuple[object, ...]) -> None:
     elif isinstance(turn, Decide):
         assert game.timeout_move is None or len(turn.options) == 1
         for player, options in turn.options.items():
-            assert options, "somebody must choose from nothing"
+            assert options, "a player must choose from no options"
             assert len(set(options)) == len(options), "an option is listed twice"
             missing = listed(game) and not all_moves(game).issuperset(options)
             assert not missing, "an option is missing in `moves`"
@@ -138,7 +138,7 @@ def check_recall(match: Match) -> None:
 
 
 def check_texts(match: Match) -> None:
-    """Whatever happens can be told to anyone, in lines, with a table beside it."""
+    """Every event can be narrated to every viewer, with a table beside it."""
     game = match.game
     assert match.result is not None
     assert game.rules_text()

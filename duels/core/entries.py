@@ -1,4 +1,4 @@
-"""What a record is a list of: picks and chance outcomes, and what ends, stops or takes back play.
+"""The entries of a record: picks, chance outcomes, and what ends, pauses or takes back play.
 
 >>> Undo(player=0, to=2)
 Undo(player=0, to=2)

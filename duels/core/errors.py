@@ -78,7 +78,7 @@ def plain(name: str, text: object, longest: int = 1000) -> str:
 
 
 def one_line(error: BaseException) -> str:
-    """An error that somebody else's code raised, in one line that a record can hold.
+    """An error raised by a player's code, as one line that a record can hold.
 
     >>> one_line(KeyError("a plan"))
     "KeyError: 'a plan'"

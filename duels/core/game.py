@@ -1,7 +1,7 @@
-"""What a game is: pure rules over immutable states.
+"""The `Game` interface: pure rules over immutable states.
 
-A game never rolls, asks, prints or remembers. `turn` says what must happen next, `play` gives the
-state after it; who provides the moves and the chance outcomes is somebody else's business.
+A game never rolls, asks, prints or remembers. `turn` returns what must happen next and `play` the
+state after it; a `duels.core.match.Match` provides the moves and the chance outcomes.
 
 >>> from duels.games import load
 >>> game = load("firewall-breach")
@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Generic, NamedTuple,
 
 from duels.core.errors import OptionError, quote
 from duels.core.options import First, Option
-from duels.core.show import RESULT, Line, Lines, Part, Step, addressed, does, listed
+from duels.core.presentation import RESULT, Line, Lines, Part, Step, addressed, does, listed
 
 if TYPE_CHECKING:
     from fractions import Fraction  # importing it is felt at start-up
@@ -36,31 +36,31 @@ O = TypeVar("O", bound=tuple[Any, ...])  # what a viewer sees of one  # noqa: E7
 # A field of an observation that holds a player: 0 or 1 here, 1 or 2 on the wire.
 Seat = Annotated[int, "seat"]
 
-HIDDEN = "?"  # stands in an event for what a viewer may not know
+HIDDEN = "?"  # in place of what a viewer may not know of an event
 
 
 class Decide(NamedTuple):
-    """Somebody chooses. Two keys: both choose at once, sealed."""
+    """A choice of one player, or a simultaneous choice of both: one key per player who chooses."""
 
     options: Mapping[int, tuple[Move, ...]]
 
 
 class Chance(NamedTuple):
-    """A die, a deal, a draw, with exact odds; `by` is the player on whose behalf."""
+    """A chance event with exact odds; `by` is the player for whom it is rolled or drawn."""
 
     odds: Mapping[str, "Fraction"]
     by: int | None = None
 
 
 class Over(NamedTuple):
-    """The rules have ended the game; no winner is a draw."""
+    """The end of the game by its rules; a draw has no winner."""
 
     winner: int | None
     reason: str
 
 
 class Result(NamedTuple):
-    """Who won a match and by what: rules, resignation, time, forfeit or limit."""
+    """The result of a match, and what decided it: rules, resignation, time, forfeit or limit."""
 
     winner: int | None
     by: str
@@ -68,13 +68,13 @@ class Result(NamedTuple):
 
 
 class Pick(NamedTuple):
-    """A resolved choice: who picked what. A sealed pair is one event."""
+    """A resolved choice, by player; a simultaneous choice is one event."""
 
     moves: tuple[tuple[int, Move], ...]
 
 
 class Outcome(NamedTuple):
-    """What chance brought."""
+    """The outcome of a chance event."""
 
     outcome: str
     by: int | None = None
@@ -88,7 +88,18 @@ _options: dict[type, dict[str, Option[Any]]] = {}  # of each game, looked for on
 
 
 class Game(Generic[S, O]):
-    """The rules of one game. Its `Option` attributes are its rule options, fixed at creation."""
+    """The rules of one game. Its `Option` attributes are its rule options, fixed at creation.
+
+    A game is described in four parts, in this order below:
+
+    - options: `Option` attributes, `check`, `words`;
+    - rules, which every game has: `start`, `turn`, `play`, `observe`, and `redact` where something
+      that happens is hidden from a viewer;
+    - encoding for programs, which environments and agents need: `moves`, `features`, `encode`,
+      `bounds`, `recalled`, `recall`, `longest`, and `gain` for the greedy opponent;
+    - input and presentation, made of what a viewer may see: `ask`, `opening`, `status`, `tell`,
+      `ending`, `table`.
+    """
 
     slug: ClassVar[str]
     title: ClassVar[str]
@@ -99,6 +110,8 @@ class Game(Generic[S, O]):
     timeout_move: ClassVar[Move | None] = None
     # Players hold what the other must not see: at one keyboard a hand-over screen stands between.
     private: ClassVar[bool] = False
+
+    # Options
 
     first = First(0, "the player who starts")
 
@@ -166,14 +179,14 @@ class Game(Generic[S, O]):
         shown = ", ".join(f"{name}={self.__dict__[name]!r}" for name in self.options())
         return f"{type(self).__name__}({shown})"
 
-    # The rules: every game says these.
+    # Rules
 
     def start(self) -> S:
         """The state before anything has happened."""
         raise NotImplementedError
 
     def turn(self, state: S) -> Decide | Chance | Over:
-        """What must happen in a state: somebody chooses, chance acts, or the game is over."""
+        """What must happen in a state: a choice, a chance event, or the end of the game."""
         raise NotImplementedError
 
     def play(self, state: S, *picks: Move) -> S:
@@ -194,13 +207,11 @@ class Game(Generic[S, O]):
         """
         return event
 
-    # For opponents that look one move ahead.
+    # Encoding for programs: environments, agents, opponents that look one move ahead
 
     def gain(self, seen: O, player: int, move: Move) -> float:
         """The immediate expected gain of a move, as its player can know it; infinite if it wins."""
         return 0.0
-
-    # For programs that want numbers: environments, learners.
 
     def moves(self) -> tuple[Move, ...]:
         """Every move possible under these options, in a fixed order: an action is a place in it."""
@@ -233,9 +244,9 @@ class Game(Generic[S, O]):
         """The most choices a game can have, a sealed pair counting once; None without an end."""
         return None
 
-    # What is shown, from what a viewer may see and never from the state. `history` is what that
-    # viewer has seen happen so far, for whatever an observation does not hold: the last roll, the
-    # order in which numbers were used.
+    # Input and presentation, made of what a viewer may see and never of the state. `history` is
+    # what that viewer has seen happen so far, for what an observation does not hold: the last roll,
+    # the order in which numbers were used.
 
     def opening(self, seen: O, viewer: int | None = None) -> Lines:
         """Lines before the first turn."""

@@ -22,11 +22,13 @@ Result(winner=0, by='resignation', reason='Player 2 resigned.')
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import time
+from bisect import bisect_left
+from collections.abc import Callable, Mapping
 from typing import Any
 
-from duels.core.chance import new_seed
-from duels.core.clock import is_seconds
+from duels.core.chance import commitment, draw, new_id, new_seed
+from duels.core.clock import Clocks, TimeControl, is_seconds
 from duels.core.entries import (
     Entry,
     Forfeit,
@@ -35,28 +37,267 @@ from duels.core.entries import (
     Pause,
     Resign,
     Resume,
+    Stamp,
     Timeout,
     Undo,
 )
-from duels.core.errors import IllegalMove, plain, quote
-from duels.core.game import AnyGame, Chance, Decide, Move, Outcome, Pick
-from duels.core.referee import TURN_LIMIT, Spent
-from duels.core.show import listed, player_name
-from duels.core.views import Views
+from duels.core.errors import IllegalMove, OptionError, StaleMove, plain, quote
+from duels.core.game import (
+    AnyGame,
+    Chance,
+    Decide,
+    Event,
+    History,
+    Move,
+    Outcome,
+    Over,
+    Pick,
+    Result,
+)
+from duels.core.player import Player, View
+from duels.core.presentation import listed, player_name
+from duels.core.timeline import Timeline
 
 __all__ = [
     "TURN_LIMIT", "Entry", "Forfeit", "Limit", "Logged", "Match", "Pause", "Resign", "Resume",
-    "Timeout", "Undo",
+    "Timeout", "Undo", "inform", "wall_clock",
 ]  # fmt: skip
 
+TURN_LIMIT = 500
+LONGEST_NAME = 200  # characters
+SEEDS = 2**1024  # all are below
+NO_CLOCK = TimeControl()
+BY_THE_RULES = (Pick, Outcome)  # a tuple: making a union each time takes longer
 
-class Match(Views):
-    """One game between two seats. Without a seed, outcomes must be enacted from outside."""
+Spent = tuple[tuple[int, float], ...]  # seconds by player
+
+
+def wall_clock() -> float:
+    """Seconds since 1970, to the millisecond, as records keep them."""
+    return round(time.time(), 3)
+
+
+class Match:
+    """One game between two seats. Without a seed, outcomes must be enacted from outside.
+
+    Every way to change a match ends in `_append`.
+    """
+
+    def __init__(
+        self,
+        game: AnyGame,
+        seed: int | None = None,
+        *,
+        players: tuple[str, str] = ("human", "human"),
+        turn_limit: int = TURN_LIMIT,
+        time_limit: float | None = None,
+        time_control: TimeControl = NO_CLOCK,
+        now: Callable[[], float | None] = wall_clock,
+        id: str | None = None,
+        about: Mapping[str, Any] | None = None,
+    ) -> None:
+        self.game = game
+        self.seed = _checked_seed(seed)
+        self.players = _checked_names(players)
+        if type(turn_limit) is not int or not 1 <= turn_limit < 10**9:
+            raise OptionError(
+                f"turn_limit: expected a number from 1 to 999999999; got {quote(turn_limit)}"
+            )
+        self.turn_limit = turn_limit
+        if time_limit is not None and time_control:
+            raise OptionError("time_limit is short for a time_control: expected one of them")
+        self.time_control = time_control if time_limit is None else TimeControl(time_limit)
+        self.time_control.check()
+        self._has_clock = bool(self.time_control)
+        self.id = new_id() if id is None else plain("id", id, LONGEST_NAME)
+        self.about = {} if about is None else _checked_about(about)
+        self.result: Result | None = None
+        self.turn: Decide | Chance | Over
+        self.deciders: tuple[int, ...] = ()  # the players whose pick is awaited; to be read only
+        self.offer: Undo | None = None  # an undo that waits for the other player's word
+        self.clocks = Clocks(self.time_control)
+        self.clock = now
+        self.begun = self._at()
+        # By viewer, as far as was asked for: every event, and those of the line that stands.
+        self._seen: dict[int | None, list[Entry]] = {}
+        self._stood: dict[int | None, tuple[int, list[Event]]] = {}
+        self._timeline = Timeline(game.start())
+        self._sealed: dict[int, tuple[Move | None, float]] = {}  # with time spent; None: too late
+        self._settle()
 
     @classmethod
     def new(cls, game: AnyGame, **settings: Any) -> Match:
         """A match with a seed of its own."""
         return cls(game, new_seed(), **settings)
+
+    # State and history.
+
+    @property
+    def events(self) -> list[Entry]:
+        """All that has happened, taken back or not. Not to be changed."""
+        return self._timeline.entries
+
+    @property
+    def stamps(self) -> list[Stamp]:
+        """When each event was, and what it was charged to clocks. Not to be changed."""
+        return self._timeline.stamps
+
+    @property
+    def state(self) -> Any:
+        """The game's state now, hidden information included."""
+        return self._timeline.now.state
+
+    def state_before(self, number: int) -> Any:
+        """The state in which an event happened."""
+        return self._timeline.before[number].state
+
+    def state_after(self, number: int) -> Any:
+        """The state that an event led to; -1 for the start."""
+        return self._timeline.after(number).state
+
+    def place_before(self, number: int) -> int:
+        """Which place in the tree of lines an event happened at: the same line, the same place."""
+        return self._timeline.before[number].node
+
+    @property
+    def line(self) -> tuple[int, ...]:
+        """The numbers of the events that no undo has taken back."""
+        return self._timeline.line
+
+    @property
+    def taken_back(self) -> int:
+        """How many picks were taken back."""
+        standing = set(self.line)
+        return sum(
+            isinstance(entry, Pick) and number not in standing
+            for number, entry in enumerate(self.events)
+        )
+
+    @property
+    def commitment(self) -> str | None:
+        """What may be published of the seed before the end; None where it would give it away."""
+        return None if self.seed is None else commitment(self.seed)
+
+    # What a viewer may know: a player, or None for a spectator.
+
+    def view(self, viewer: int | None) -> View:
+        """All that a viewer may know now."""
+        _check(viewer)
+        options: tuple[Move, ...] = ()
+        if viewer in self.deciders and isinstance(self.turn, Decide):
+            options = self.turn.options[viewer]
+        seen = self.game.observe(self.state, viewer)
+        moment, history = len(self.events), self.history(viewer)
+        clock: float | None = None
+        clocks: tuple[float | None, float | None] = (None, None)
+        if self._has_clock:
+            clocks = self.left(0), self.left(1)
+            clock = clocks[viewer] if viewer is not None and viewer in self.deciders else None
+        offer = None if self.offer is None else self.offer.player
+        return View(
+            self.game, viewer, seen, history, options, clock, moment, self.sealed, self.result,
+            clocks, offer,
+        )  # fmt: skip
+
+    @property
+    def sealed(self) -> tuple[int, ...]:
+        """The players whose sealed pick waits for the other's. That there is one is public."""
+        return tuple(sorted(self._sealed)) if self._sealed else ()
+
+    def view_before(self, number: int, viewer: int | None) -> View:
+        """What a viewer knew when an event was about to happen."""
+        _check(viewer)
+        state = self.state_before(number)
+        turn = self.game.turn(state)
+        options: tuple[Move, ...] = ()
+        if isinstance(turn, Decide) and viewer is not None:
+            options = turn.options.get(viewer, ())
+        seen = self.game.observe(state, viewer)
+        history = self.history(viewer, before=number)
+        return View(self.game, viewer, seen, history, options, None, number)
+
+    def log(self, viewer: int | None, since: int = 0) -> tuple[Logged, ...]:
+        """All that happened from event `since` on, taken back or not, as a viewer may know it.
+
+        The result, once there is one, comes last, with a number of its own.
+        """
+        _check(viewer)
+        since, end = max(0, since), len(self.events)
+        found = [
+            Logged(n, self.redact(n, viewer), self.stamps[n].at) for n in range(since, end)
+        ]  # fmt: skip
+        if self.result is not None and since <= end:
+            found.append(Logged(end, self.result, self.stamps[-1].at if end else self.begun))
+        return tuple(found)
+
+    def redact(self, number: int, viewer: int | None) -> Entry:
+        """One event as a viewer may know it."""
+        if (known := self._seen.get(viewer)) is None:
+            _check(viewer)
+            known = self._seen[viewer] = []
+        for n in range(len(known), number + 1):
+            entry = self.events[n]
+            if isinstance(entry, BY_THE_RULES):
+                entry = self.game.redact(self.state_before(n), entry, viewer)
+            known.append(entry)
+        return known[number]
+
+    def history(self, viewer: int | None, before: int | None = None) -> History:
+        """The picks and outcomes that led here, or to an event, as a viewer saw them."""
+        timeline = self._timeline
+        if before is not None and not timeline.is_live(before):
+            told = (self.told(number, viewer) for number in timeline.line_before(before))
+            return tuple(event for event in told if event is not None)
+        undone, known = self._stood.get(viewer, (-1, []))
+        if undone != timeline.undone:
+            known = []
+            self._stood[viewer] = timeline.undone, known
+        for number in timeline.live[len(known) :]:
+            if (event := self.told(number, viewer)) is not None:
+                known.append(event)
+        return tuple(known if before is None else known[: bisect_left(timeline.live, before)])
+
+    def told(self, number: int, viewer: int | None) -> Event | None:
+        """What the rules made of an event, for a viewer; None where they took no part in it."""
+        entry = self.redact(number, viewer)
+        if isinstance(entry, Timeout) and self._cost_the_turn(number):
+            assert self.game.timeout_move is not None
+            return Pick(tuple((player, self.game.timeout_move) for player in entry.players))
+        return entry if isinstance(entry, BY_THE_RULES) else None
+
+    def remaining(self, player: int) -> float | None:
+        """Seconds left for a player's choice; None where no clock runs."""
+        if not self._has_clock or player not in self.deciders:
+            return None
+        now = self._at()
+        return None if now is None else self.clocks.remaining(player, now)
+
+    def left(self, player: int) -> float | None:
+        """Seconds a player has left: for the choice where one chooses, else of the budget."""
+        return self.remaining(player) if player in self.deciders else self.clocks.left[player]
+
+    def deadline(self, player: int) -> float | None:
+        """When a player's time is up, in seconds since 1970; None where no clock runs."""
+        return self.clocks.deadline(player) if player in self.deciders else None
+
+    def late(self, player: int) -> bool:
+        """Whether a player's pick is awaited and the time for it is up."""
+        return self.remaining(player) == 0.0
+
+    def late_players(self) -> tuple[int, ...]:
+        """The players who are late now; the match goes on when each of them is timed out."""
+        return tuple(player for player in self.deciders if self.late(player))
+
+    def _cost_the_turn(self, number: int) -> bool:
+        """Whether a timeout was a lost turn and not the end of the match."""
+        last = number == len(self.events) - 1
+        return not (last and self.result is not None and self.result.by == "time")
+
+    def shown(self, number: int, viewer: int | None) -> tuple[Any, Event | None, Any]:
+        """One event with what a viewer saw before and after it, for telling it."""
+        before, after = self.state_before(number), self.state_after(number)
+        observe = self.game.observe
+        return observe(before, viewer), self.told(number, viewer), observe(after, viewer)
 
     # What players may do.
 
@@ -79,7 +320,7 @@ class Match(Views):
         self._seal(player, move, self._spent(player))
 
     def resign(self, player: int, at: int | None = None) -> None:
-        """Give up, whoever's choice it is: the other player has won."""
+        """Give up, in one's own turn or not: the other player has won."""
         self._current(at)
         self._in_play(player)
         self._append(Resign(player))
@@ -88,7 +329,7 @@ class Match(Views):
     def forfeit(self, players: int | tuple[int, ...], why: str) -> None:
         """Players lose by the match's policy: too many refusals, a crash, a lost connection.
 
-        Two forfeit a sealed choice together, and nobody has won.
+        If both players forfeit a simultaneous choice, there is no winner.
         """
         lost = (players,) if isinstance(players, int) else tuple(players)
         for player in lost:
@@ -131,7 +372,7 @@ class Match(Views):
     def start_clock(self, player: int) -> None:
         """Count a player's time from now on, where something other than play held it up.
 
-        No record tells of it: whoever loads the match finds the clock running since the last event.
+        It is not recorded: in a match that is loaded, the clock runs since the last event.
         """
         if (at := self._at()) is not None:
             self.clocks.start(player, at)
@@ -155,7 +396,7 @@ class Match(Views):
         spent, allowed = self._spent(player), self.clocks.allowed(player)
         self._seal(player, None, spent if allowed is None else float(min(spent, allowed)))
 
-    # For whoever keeps a match: what is in no record yet.
+    # For stores: what is in no record yet.
 
     def pending(self) -> dict[str, Any]:
         """Sealed picks that wait for the other, with the time spent on each, as JSON values.
@@ -206,7 +447,7 @@ class Match(Views):
             case Timeout(players):
                 self._timed()
                 if not players or not set(players) <= set(self.deciders):
-                    raise IllegalMove(f"the choice is for {self._choosers()}")
+                    raise IllegalMove(self._choosers())
                 if list(players) != sorted(set(players)):
                     raise IllegalMove("each player runs out of time once")
                 self._run_out(players, spent)
@@ -237,3 +478,214 @@ class Match(Views):
                 self._settle()
             case Limit():
                 raise IllegalMove("the turn limit is not reached here")
+
+    # Checks, and what happens without a choice: chance, limits, time, the end of the game.
+
+    def _at(self) -> float | None:
+        """The time now; None while a record is followed that does not say."""
+        return self.clock()
+
+    def _spent(self, player: int) -> float:
+        """Seconds a player has spent in this choice; none where no clock is set."""
+        now = self._at() if self._has_clock else None
+        return 0.0 if now is None else self.clocks.spent(player, now)
+
+    def _choosers(self) -> str:
+        """Whose choice it is, for a refusal."""
+        if not self.deciders:
+            return "no choice is open"
+        return f"the choice is for {listed(map(player_name, self.deciders), ' and ')}"
+
+    def _chosen_by(self, players: list[int]) -> None:
+        if not self.deciders or players != sorted(self.deciders):
+            raise IllegalMove(self._choosers())
+
+    def _current(self, at: int | None) -> None:
+        if at is not None and at != len(self.events):
+            raise StaleMove(
+                f"this was meant for moment {at}; the match is at moment {len(self.events)}"
+            )
+
+    def _in_play(self, player: int = 0) -> None:
+        if type(player) is not int or player not in (0, 1):
+            raise IllegalMove(f"there is no player {quote(player)}; players are 0 and 1")
+        if self.result is not None:
+            raise IllegalMove("the match is over")
+
+    def _awaited(self, player: int) -> None:
+        self._in_play(player)
+        if player not in self.deciders:
+            raise IllegalMove(f"it is not {player_name(player)}'s choice now")
+
+    def _timed(self) -> None:
+        if not self._has_clock:
+            raise IllegalMove("there is no time limit to run out, and no clock")
+
+    def _append(self, entry: Entry, spent: Spent = ()) -> None:
+        self._timeline.append(entry, Stamp(self._at(), spent))
+        self.offer = None
+
+    def _end(self, winner: int | None, by: str, reason: str) -> None:
+        self.result = Result(winner, by, reason)
+        self._sealed, self.deciders = {}, ()
+        self.clocks.end()
+
+    def _settle(self) -> None:
+        """Resolve chance events and limits until a player must choose or the match is over."""
+        self._sealed, self.deciders = {}, ()
+        timeline = self._timeline
+        while True:
+            self.turn = self.game.turn(self.state)
+            if isinstance(self.turn, Over):
+                self._end(self.turn.winner, "rules", self.turn.reason)
+                return
+            if isinstance(self.turn, Decide):
+                break
+            if self.seed is None:
+                self.clocks.end()
+                return
+            outcome = draw(self.seed, timeline.draw_number(), self.turn.odds)
+            self._append(Outcome(outcome, self.turn.by))
+            timeline.move_to(self.game.play(self.state, outcome))
+        decisions = timeline.now.decisions
+        if decisions >= self.turn_limit:
+            self._append(Limit(decisions))
+            self._end(None, "limit", f"The turn limit of {self.turn_limit} is reached.")
+            return
+        self.deciders = tuple(self.turn.options)
+        if self._has_clock:
+            last = self.stamps[-1].at if self.stamps else self.begun
+            self.clocks.begin(self.deciders, last)
+
+    def _seal(self, player: int, move: Move | None, spent: float) -> None:
+        """Keep a pick, or None for running out of time, until every pick is in."""
+        self._sealed[player] = move, spent
+        self.deciders = tuple(other for other in self.deciders if other != player)
+        self._resolve()
+
+    def _resolve(self) -> None:
+        """Play the picks once all are in; players who were late are timed out."""
+        if self.deciders:
+            return
+        picks = sorted(self._sealed.items())
+        spent = tuple((player, seconds) for player, (_, seconds) in picks)
+        spent = spent if self._has_clock else ()
+        late = tuple(player for player, (move, _) in picks if move is None)
+        if late:
+            self._run_out(late, spent)
+        else:
+            self._pick(tuple((p, move) for p, (move, _) in picks if move is not None), spent)
+
+    def _pick(self, moves: tuple[tuple[int, Move], ...], spent: Spent) -> None:
+        for player, seconds in spent:
+            self.clocks.charge(player, seconds)
+        self._append(Pick(moves), spent)
+        after = self.game.play(self.state, *(move for _, move in moves))
+        self._timeline.move_to(after, decisions=1)
+        self._settle()
+
+    def _run_out(self, late: tuple[int, ...], spent: Spent) -> None:
+        for player, seconds in spent:
+            self.clocks.charge(player, seconds, chosen=player not in late)
+        self._append(Timeout(late), spent)
+        if self.game.timeout_move is not None and self.clocks.left[late[0]] != 0.0:
+            after = self.game.play(self.state, self.game.timeout_move)
+            self._timeline.move_to(after, decisions=1)
+            self._settle()
+        elif len(late) == 2:
+            self._end(None, "time", "Both players ran out of time.")
+        else:
+            self._end(1 - late[0], "time", f"{player_name(late[0])} ran out of time.")
+
+    def _undoing(self, player: int) -> Undo:
+        self._in_play(player)
+        number = self._timeline.last_pick(player)
+        if number is None:
+            raise IllegalMove("There is nothing to undo.")
+        return Undo(player, number)
+
+    def _offered_to(self, player: int) -> Undo:
+        self._in_play(player)
+        if self.offer is None or self.offer.player == player:
+            raise IllegalMove("no undo is offered")
+        return self.offer
+
+    def _open_times(self) -> Spent:
+        """The seconds spent by player in the open choice, sealed picks included."""
+        if not self._has_clock or not isinstance(self.turn, Decide):
+            return ()
+        sealed = {player: seconds for player, (_, seconds) in self._sealed.items()}
+        return tuple(
+            (player, sealed[player] if player in sealed else self._spent(player))
+            for player in sorted(self.turn.options)
+        )
+
+    def _undo(self, entry: Undo, spent: Spent) -> None:
+        self._in_play(entry.player)
+        target = self.events[entry.to] if self._timeline.is_live(entry.to) else None
+        if not isinstance(target, Pick) or all(mover != entry.player for mover, _ in target.moves):
+            raise IllegalMove(f"there is no pick of {player_name(entry.player)} to take back")
+        for player, seconds in spent:
+            self.clocks.charge(player, seconds, chosen=False)
+        self._timeline.go_back(entry, Stamp(self._at(), spent))
+        self.offer = None
+        self._settle()
+
+
+def inform(player: Player, match: Match, seat: int, since: int = 0) -> int:
+    """Tell a player in a seat what happened from event `since` on, the end included, each once.
+
+    Returns where to go on: `since = inform(player, match, seat, since)` after every change.
+
+    >>> from duels.core import Match, Player
+    >>> class Told(Player):
+    ...     def on_event(self, number: int, entry: Any) -> None:
+    ...         print(number, entry)
+    >>> from duels.games import load
+    >>> match = Match(load("digit-duel"), seed=1)
+    >>> match.submit(0, "7")
+    >>> inform(Told(), match, seat=1)
+    0 Pick(moves=((0, '7'),))
+    1
+    """
+    for number, entry, _ in match.log(seat, since):
+        if isinstance(entry, Result):
+            player.on_end(entry)
+        else:
+            player.on_event(number, entry)
+        since = number + 1
+    return since
+
+
+def _check(viewer: int | None) -> None:
+    """Refuse a viewer who is none of the three: no game knows what to hide from one."""
+    if viewer is not None and viewer not in (0, 1):
+        raise IllegalMove(f"there is no viewer {quote(viewer)}; viewers are 0, 1 and None")
+
+
+def _checked_seed(seed: int | None) -> int | None:
+    if seed is not None and (type(seed) is not int or not 0 <= seed < SEEDS):
+        raise OptionError(f"seed: expected a whole number from 0 to 2**1024 - 1; got {quote(seed)}")
+    return seed
+
+
+def _checked_names(players: tuple[str, str]) -> tuple[str, str]:
+    if len(players) != 2 or not all(isinstance(name, str) for name in players):
+        raise OptionError("players: expected two names")
+    one, two = (plain("players", name, LONGEST_NAME) for name in players)
+    return one, two
+
+
+def _checked_about(about: Mapping[str, Any]) -> dict[str, Any]:
+    """Anything that JSON can hold exactly."""
+    import json
+
+    try:
+        text = json.dumps(dict(about), allow_nan=False, ensure_ascii=False)
+        text.encode()  # a lone surrogate is no text
+        kept: dict[str, Any] = json.loads(text)
+    except (TypeError, ValueError, RecursionError):
+        raise OptionError("about: expected what JSON can hold") from None
+    if kept != dict(about):
+        raise OptionError("about: expected texts as names and JSON's own kinds of values")
+    return kept

@@ -1,4 +1,4 @@
-"""What a viewer reads of a match: the one place that puts a game's lines in order.
+"""The narrator: a match as lines of text for one viewer, the same for every client.
 
 Terminal, replay, environments and servers all read from here. Text comes in passages: the opening,
 what each event did, the status before each choice, the ending.
@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from duels.core.entries import Entry, Limit, Pause, Resume, Undo
 from duels.core.game import AnyGame, Decide, Event, History, Outcome, Pick, Result
-from duels.core.show import Lines, player_name
+from duels.core.presentation import Lines, player_name
 
 Eyes = Callable[[int | None], int | None]  # who reads what concerns a player, or both (None)
 

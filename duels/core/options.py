@@ -1,4 +1,4 @@
-"""Rule options: the fields of a game, what each may hold and how each is written.
+"""Rule options: declared as fields of a game, with their types, limits and text forms.
 
 One text form serves the command line (`--set life=9/10`), records and error messages, so
 that there is one reader and one writer.

@@ -1,4 +1,4 @@
-"""What rules do again and again: a pair with one half replaced, cards drawn, joined, counted.
+"""Helpers for rules: replacing one half of a pair; drawing, joining and counting cards.
 
 Cards are whole numbers in ascending tuples, since their order never matters. Hands and piles
 repeat, so what is asked about them is worked out once and remembered; and of equal ones that many

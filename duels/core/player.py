@@ -1,4 +1,4 @@
-"""What a player is given and what it must answer.
+"""The `Player` interface and the `View` that a player chooses from.
 
 A player gets what it may see, never the state, and returns one of its options.
 
@@ -41,8 +41,8 @@ class View(NamedTuple):
 class Player:
     """Anything that can choose a move: a built-in opponent, another program, a language model.
 
-    `choose` may be a coroutine function; `answer` serves callers that cannot await. Whoever runs
-    the match keeps its players informed with `duels.core.views.inform`.
+    `choose` may be a coroutine function; `answer` serves callers that cannot await. The
+    caller that runs the match informs its players with `duels.core.match.inform`.
     """
 
     needs_solution: ClassVar[bool] = False  # plays only games that are solved
@@ -70,7 +70,7 @@ class Player:
         """The choice under way is no longer wanted: return anything soon. From any thread."""
 
     def close(self) -> None:
-        """Nothing more will be asked: end what was started. Whoever made the player calls it."""
+        """Release what the player has started. Called once by its creator; no choice follows."""
 
 
 def answer(player: Player, view: View) -> Move:

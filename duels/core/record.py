@@ -1,8 +1,8 @@
-"""The one save format: a header and the list of everything that happened, as versioned JSON.
+"""Records, the save format: a header and an append-only list of entries, as versioned JSON.
 
 Loading a record plays it again, so a loaded record is a match that obeyed the rules and its seed.
-Anything else is refused with the first entry that is wrong. Whoever keeps matches elsewhere stores
-`header` once and `entry` by entry, and gives both to `follow`.
+Anything else is refused with the first entry that is wrong. A store keeps `header` once and `entry`
+by entry, and gives both to `follow`.
 
 >>> from duels.core import Match
 >>> from duels.games import load
@@ -23,14 +23,12 @@ import os
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from hashlib import sha256
-from typing import Any
+from typing import Any, cast
 
 from duels.core.clock import TimeControl, is_seconds
 from duels.core.errors import DuelsError, RecordError, quote
 from duels.core.game import Outcome
-from duels.core.match import Match
-from duels.core.record_v1 import upgraded
-from duels.core.referee import Spent, wall_clock
+from duels.core.match import Match, Spent, wall_clock
 from duels.core.wire import Find, Json, dump, load_entry
 
 FORMAT = "duels record"
@@ -41,9 +39,6 @@ KEYS = {
     "format", "version", "id", "begun", "game", "options", "players", "seed", "turn_limit", "time",
     "about", "entries", "result", "checksum",
 }  # fmt: skip
-
-
-REROLLED = " (version 1 rolled anew after an undo; a record in which that happened is not read)"
 
 
 def header(match: Match) -> Json:
@@ -84,10 +79,10 @@ def to_json(match: Match) -> Json:
 
 
 def redacted(match: Match, viewer: int | None, commitment: str | None = None) -> Json:
-    """The record as a player or a spectator may have it: no seed, nobody else's secrets.
+    """The record as a player or a spectator may have it: no seed, no secrets of the opponent.
 
     What is published of the seed is its commitment, to be checked when the match is over; where the
-    seed comes from a secret, whoever runs the match gives the commitment to that.
+    seed comes from a secret, the server gives the commitment to that.
     """
     data = header(match)
     del data["seed"]
@@ -122,16 +117,13 @@ def _loaded(data: Any, find: Find) -> Match:
     if not isinstance(data, dict) or data.get("format") != FORMAT:
         raise RecordError(f'this is not a record: expected "format": "{FORMAT}"')
     version = data.get("version")
-    if type(version) is not int or not 1 <= version <= VERSION:
-        raise RecordError(
-            f"the record has version {quote(version)}; this program reads up to {VERSION}"
-        )
+    if type(version) is not int or version not in SAME_SHAPE:
+        known = " and ".join(map(str, SAME_SHAPE))
+        raise RecordError(f"the record has version {quote(version)}; this program reads {known}")
     if data.get("checksum") != _checksum(data):
         raise RecordError("the checksum does not match: the record was changed or damaged")
     if "viewer" in data:
         raise RecordError("the record holds only what one viewer saw, so it cannot be replayed")
-    if version == 1:
-        data = upgraded(data)
     for key in data.keys() - KEYS:
         raise RecordError(f"unknown key {quote(key)}; what a program adds belongs in 'about'")
     for key in sorted(KEYS - data.keys()):
@@ -139,11 +131,7 @@ def _loaded(data: Any, find: Find) -> Match:
     entries = data.get("entries")
     if not isinstance(entries, list):
         raise RecordError("entries: expected a list")
-    try:
-        match = follow(data, entries, find)
-    except RecordError as error:
-        undone = any(isinstance(made, dict) and made.get("type") == "undo" for made in entries)
-        raise RecordError(f"{error}{REROLLED * (version == 1 and undone)}") from None
+    match = follow(data, entries, find)
     if len(match.events) > len(entries):
         raise RecordError(f"entry {len(entries) + 1} is missing: the record stops short of it")
     if dump(match.result) != data.get("result"):
@@ -157,8 +145,8 @@ def follow(
     """The match of a header and its entries, each checked against the rules and the seed.
 
     Outcomes that a store lost at the end follow from the seed, so they are there again. Clocks run
-    on from the last entry by the time that `now` gives: whoever's deadline has passed meanwhile is
-    late at once.
+    on from the last entry by the time that `now` gives: a player whose deadline has passed is late
+    at once.
     """
     if head.get("version") not in SAME_SHAPE:
         raise RecordError(f"expected a header of version {VERSION}; got {quote(head)}")
@@ -254,7 +242,7 @@ def _begin(data: Json, find: Find, now: Callable[[], float | None]) -> Match:
             game,
             None if seed is None else int(seed),
             players=(players[0], players[1]),
-            turn_limit=data.get("turn_limit"),
+            turn_limit=cast(int, data.get("turn_limit")),  # which Match checks
             time_control=TimeControl(**(clock or {})),
             now=now,
             id=name,

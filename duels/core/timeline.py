@@ -1,8 +1,8 @@
-"""Everything that has happened in a match, in order, with what was taken back still in it.
+"""The append-only event list of a match, and the tree of lines of play that undos make of it.
 
-Undo erases nothing: the list only grows, and a line of play is a path in a tree. Whoever repeats a
-line after an undo walks the same path again and meets the same chance; a new line is a new branch
-and takes new numbers.
+Undo erases nothing: the list only grows, and a line of play is a path in a tree. A line that is
+repeated after an undo follows the same path and meets the same chance outcomes; a new line is a new
+branch and draws new numbers.
 
 >>> timeline = Timeline("start")
 >>> timeline.append(Pick(((0, "attack"),)), Stamp())

@@ -1,9 +1,9 @@
-"""The JSON of everything a client needs: views, observations, steps, table parts, lines, events.
+"""JSON of views, observations, steps of a choice, table parts, lines and events.
 
 Every object has a `type`. Players are 1 and 2 (0 and 1 in Python), events and moments are counted
 from 0. `dump` writes, `load` reads back what was written; docs/wire.md shows each kind once.
 
->>> from duels.core.show import Meter
+>>> from duels.core.presentation import Meter
 >>> dump(Meter("Firewall", 7, 10, owner=0))
 {'type': 'meter', 'label': 'Firewall', 'value': 7, 'top': 10, 'owner': 1}
 >>> load(dump(Meter("Firewall", 7, 10, owner=0)))
@@ -20,7 +20,7 @@ from duels.core.errors import DuelsError, RecordError, quote
 from duels.core.game import AnyGame, Game, Outcome, Pick, Result
 from duels.core.narrator import Passage
 from duels.core.player import View
-from duels.core.show import (
+from duels.core.presentation import (
     Die,
     Hand,
     Item,
@@ -111,7 +111,7 @@ def load(data: Any) -> Any:
     """What `dump` wrote; views are read by `load_view`.
 
     JSON of another shape is refused with a `RecordError`. The values in it are taken as they are:
-    they come from whoever runs the match, and only `load_entry` is for strangers' files.
+    they come from the server of the match, and only `load_entry` is for untrusted files.
     """
     try:
         return _load(data)
@@ -197,8 +197,8 @@ def dump_game(game: Game[Any, Any]) -> Json:
 def dump_view(view: View, history: bool = True, table: bool = True) -> Json:
     """All that a player or spectator may know, with the tree of the choice and the table.
 
-    The history grows with the match and the rest does not: whoever follows the log leaves it out.
-    Whoever writes the table otherwise puts it in the place that is kept for it.
+    The history grows with the match and the rest does not: a client that follows the log leaves it
+    out. A caller that encodes the table itself inserts it in the place reserved for it.
     """
     return {
         "type": "view",

@@ -1,16 +1,15 @@
-"""One game from start to end: the referee of the environments, lean because it is stepped millions
-of times.
+"""One game from start to end: the referee of the environments, fast because it is stepped often.
 
-It follows the rules as a `Match` does, with the same chance for the same seed, but keeps no record
-beyond what it is asked to keep. A lone sealed pick waits here, outside the state, unseen.
+It follows the rules like a `Match`, with the same chance outcomes for the same seed, but stores
+events only if asked to. A pending pick of a simultaneous choice is stored here, outside the state.
 
-What an event leads to and when a game ends is said by `Node`, here as for a `Position`. An episode
-does not hold a `Position`: one more object for each event made random play of Firewall Breach 28 %
-slower, and of Cipher Siege, Digit Duel and Number Wars 7 to 9 %.
+Transitions and ends of games come from `GameNode`, as for a `Snapshot`. An episode does not use
+`Snapshot`: one more object for each event made random play of Firewall Breach 28 % slower, and of
+Cipher Siege, Digit Duel and Number Wars 7 to 9 %.
 
->>> from duels.envs.coding import coding
+>>> from duels.envs.encoding import encoding
 >>> from duels.games import load
->>> episode = Episode(coding(load("number-clash")), seed=7)
+>>> episode = Episode(encoding(load("number-clash")), seed=7)
 >>> episode.deciders
 (0, 1)
 >>> episode.pick(0, 6)
@@ -26,12 +25,12 @@ from __future__ import annotations
 from typing import Any
 
 from duels.core.errors import IllegalMove
+from duels.core.extras import Array
 from duels.core.game import AnyGame, Event, History, Move, Result
 from duels.core.match import TURN_LIMIT
 from duels.core.player import View
-from duels.core.show import player_name
-from duels.envs.coding import Coding, Key, Node
-from duels.envs.extras import Array
+from duels.core.presentation import player_name
+from duels.envs.encoding import EventKey, GameEncoding, GameNode
 
 REWARDS = {0: (1.0, -1.0), 1: (-1.0, 1.0), None: (0.0, 0.0)}  # by the winner
 
@@ -41,25 +40,25 @@ class Episode:
 
     def __init__(
         self,
-        coding: Coding,
+        encoding: GameEncoding,
         seed: int,
         turn_limit: int = TURN_LIMIT,
         keep: bool = False,
         illegal: str = "forfeit",
     ) -> None:
-        self.coding = coding
+        self.encoding = encoding
         self.seed = seed
         self.turn_limit = turn_limit
         self.illegal = illegal
-        self.node = coding.start
+        self.node = encoding.start
         self.result: Result | None = None
-        self.deciders: tuple[int, ...] = ()  # whose pick is awaited
+        self.deciders: tuple[int, ...] = ()  # players whose pick is pending
         self.happened: list[tuple[Any, Event]] | None = [] if keep else None
         self._decisions = self._outcomes = 0
         self._sealed: dict[int, int] = {}
         self._settle(self.node)
 
-    # What anyone may ask.
+    # Queries.
 
     @property
     def state(self) -> Any:
@@ -67,7 +66,7 @@ class Episode:
 
     @property
     def entries(self) -> int:
-        """How many a match's record would have."""
+        """The number of entries that a match's record would have."""
         return self._decisions + self._outcomes
 
     @property
@@ -81,12 +80,12 @@ class Episode:
         return REWARDS[None if self.result is None else self.result.winner]
 
     def mask(self, player: int) -> Array:
-        """Which actions a player may choose now; all 0 when no pick of theirs is awaited."""
-        return self.node.turn.masks[player] if player in self.deciders else self.coding.nothing
+        """The mask of a player's legal actions; all 0 if the player does not choose now."""
+        return self.node.turn.masks[player] if player in self.deciders else self.encoding.nothing
 
     def view(self, player: int | None) -> View:
-        """What a player or a spectator may know: needs what happened to have been kept."""
-        game = self.coding.game
+        """The view of a player or a spectator; needs an episode made with `keep`."""
+        game = self.encoding.game
         assert self.happened is not None
         history = tuple(game.redact(before, event, player) for before, event in self.happened)
         options: tuple[Move, ...] = ()
@@ -96,21 +95,21 @@ class Episode:
         sealed = tuple(self._sealed)
         return View(game, player, seen, history, options, None, self.entries, sealed, self.result)
 
-    # What a player may do.
+    # Actions.
 
     def pick(self, player: int, action: Any) -> None:
-        """A player's action. One that the mask forbids loses the game, or is refused.
+        """A player's action. An illegal one loses the game, or raises `IllegalMove`.
 
-        Of a sealed choice both are looked at together, when both are there: if the mask forbids
-        both, nobody has won.
+        The two actions of a simultaneous choice are checked together: if both are illegal, there is
+        no winner.
         """
-        node, coding = self.node, self.coding
-        moves, action = coding.moves, coding.action(action)
+        node, encoding = self.node, self.encoding
+        moves, action = encoding.moves, encoding.action(action)
         if player not in self.deciders:
             raise ValueError(f"no pick of {player_name(player)} is awaited")
         if self.illegal == "raise" and not node.turn.masks[player][action]:
             raise IllegalMove(f"{moves[action]} is not an option now")
-        key: Key = action
+        key: EventKey = action
         if len(node.turn.deciders) == 2:
             self._sealed[player] = action
             self.deciders = tuple(other for other in self.deciders if other != player)
@@ -129,17 +128,17 @@ class Episode:
         self._settle(node.after(key))
 
     def pick_both(self, one: Any, two: Any) -> None:
-        """The two picks of a sealed choice at once; one that is refused leaves nothing behind."""
-        masks, picks = self.node.turn.masks, (self.coding.action(one), self.coding.action(two))
-        first = int(bool(masks[0][picks[0]]))  # the one that may be refused
+        """Both picks of a simultaneous choice; if one is refused, neither is stored."""
+        masks, picks = self.node.turn.masks, (self.encoding.action(one), self.encoding.action(two))
+        first = int(bool(masks[0][picks[0]]))  # pick first what may be refused
         self.pick(first, picks[first])
         self.pick(1 - first, picks[1 - first])
 
     def forfeit(self, player: int, why: str) -> None:
-        """A player cannot go on, and has lost."""
+        """End the game: the player loses by forfeit."""
         self._end(Result(1 - player, "forfeit", f"{player_name(player)} forfeits: {why}."))
 
-    # Inside.
+    # Internal.
 
     def _forfeit(self, wrong: list[int], move: str) -> None:
         if len(wrong) == 2:
@@ -147,8 +146,8 @@ class Episode:
         else:
             self.forfeit(wrong[0], f"{move} is not an option")
 
-    def _settle(self, node: Node) -> None:
-        """Let chance act until somebody must choose or the game is over."""
+    def _settle(self, node: GameNode) -> None:
+        """Play chance events until a player must choose or the game is over."""
         turn, happened = node.turn, self.happened
         while turn.sampler is not None:
             self._outcomes += 1
@@ -171,12 +170,12 @@ class Episode:
 
 
 class EpisodeStory:
-    """An episode as the core's narrator reads it."""
+    """An episode in the form that the core's narrator reads."""
 
     def __init__(self, episode: Episode) -> None:
         self._happened = episode.happened or []
         self._state = episode.state
-        self.game: AnyGame = episode.coding.game
+        self.game: AnyGame = episode.encoding.game
         self.events: list[Event] = [event for _, event in self._happened]
         self.result: Result | None = episode.result
 

@@ -1,4 +1,4 @@
-"""Gymnasium environments of every game: one agent against an opponent of any kind.
+"""Gymnasium environments of every game: one agent against an opponent.
 
 Importing this module registers them: `gymnasium.make("duels/FirewallBreach-v0")`, or without the
 import `gymnasium.make("duels.envs.gymnasium:duels/FirewallBreach-v0")`.
@@ -17,23 +17,23 @@ from __future__ import annotations
 from random import Random
 from typing import Any
 
+from duels.algorithms import solve
 from duels.core.chance import stream
 from duels.core.errors import DuelsError, IllegalMove, Misbehaved, UnknownName, quote
+from duels.core.extras import Array, need, whole
 from duels.core.game import AnyGame, Move
 from duels.core.match import TURN_LIMIT
 from duels.core.player import Player, answer
-from duels.core.show import listed
-from duels.envs.coding import coding, np
+from duels.core.presentation import listed
+from duels.envs.encoding import encoding, np
 from duels.envs.episode import Episode
-from duels.envs.extras import Array, need, whole
-from duels.envs.naming import env_id
 from duels.envs.policy import ArrayFunction, EnvPolicy
+from duels.envs.registration import env_id
 from duels.envs.render import METADATA, MODES, Screen
 from duels.envs.settings import ILLEGAL, SEATS, Scale, one_of, rules_of
 from duels.games import catalogue
 from duels.players import BUILT_IN as PLAYERS
 from duels.players import COMMAND, HUMAN, named, needs_solution, player
-from duels.solve import solve
 
 gymnasium: Any = need("gymnasium", extra="rl")
 
@@ -44,7 +44,7 @@ MOST_SKIPPED = 100
 
 
 class DuelEnv(gymnasium.Env):  # type: ignore[misc]
-    """One seat of a game. The opponent, and chance, play between two steps."""
+    """One seat of a game; the opponent and chance play between two steps."""
 
     metadata = METADATA
 
@@ -61,8 +61,8 @@ class DuelEnv(gymnasium.Env):  # type: ignore[misc]
         memory: bool = False,
         **options: object,
     ) -> None:
-        self.coding = coding(rules_of(game, SETTINGS, options))
-        self.game = self.coding.game
+        self.encoding = encoding(rules_of(game, SETTINGS, options))
+        self.game = self.encoding.game
         self.opponent = opponent if hasattr(opponent, "choose") else self._named(opponent)
         self.seat = one_of("seat", seat, SEATS)
         self.render_mode = one_of("render_mode", render_mode, (None, *MODES))
@@ -70,42 +70,42 @@ class DuelEnv(gymnasium.Env):  # type: ignore[misc]
         self.illegal = one_of("illegal", illegal, ILLEGAL)
         self.memory = memory
         self.scale = Scale(self.game, normalize, memory)
-        self.action_space = gymnasium.spaces.Discrete(len(self.coding.moves))
+        self.action_space = gymnasium.spaces.Discrete(len(self.encoding.moves))
         self.observation_space = self.scale.space(gymnasium.spaces)
-        self.player = 0  # the seat of this episode
-        self._begun = 0  # games since the last seed
+        self.player = 0  # the agent's seat in this episode
+        self._begun = 0  # episodes since the last seed
         self.episode: Episode | None = None
         self._other: Player | None = None
         self._screen = Screen()
 
-    # Names, for whoever reads a policy.
+    # Names of actions and features.
 
     def move_name(self, action: int) -> Move:
         """The move that an action stands for."""
-        return self.coding.move(action)
+        return self.encoding.move(action)
 
     def feature_names(self) -> tuple[str, ...]:
         """The names of an observation's numbers, in order."""
-        return (*self.coding.features, *(self.game.recalled() if self.memory else ()))
+        return (*self.encoding.features, *(self.game.recalled() if self.memory else ()))
 
     def action_masks(self) -> Array:
-        """Which actions are legal, as sb3-contrib's MaskablePPO asks for them."""
+        """The mask of legal actions, in the form of sb3-contrib's MaskablePPO."""
         return self._playing().mask(self.player).astype(bool)
 
     def policy(self, function: ArrayFunction) -> EnvPolicy:
         """`function` over this environment's observations, as `duels.measure` takes it."""
         return EnvPolicy(function, self.game, self.scale, self.memory, self.seat)
 
-    # What Gymnasium asks.
+    # Gymnasium's interface.
 
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[Array, dict[str, Any]]:
         """With a seed, the episode is the match with that seed; those after follow from it.
 
-        A game that ends before the agent has a choice is no episode: the next one is begun, and
-        the info says how many were `skipped` and what they brought. `duels.envs.statistics` counts
-        them.
+        A game that ends before the agent's first choice is not an episode: the next game begins,
+        and the info contains the number of `skipped` games and their returns, which
+        `duels.envs.statistics` includes.
         """
         super().reset(seed=seed)
         skipped: list[float] = []
@@ -119,11 +119,11 @@ class DuelEnv(gymnasium.Env):  # type: ignore[misc]
             self._begin(int(self.np_random.integers(2**63)))
         if self.render_mode == "human":
             self.render()
-        told = {
+        skips = {
             "skipped": len(skipped), "skipped_return": float(sum(skipped)),
             "skipped_wins": skipped.count(1.0),
         }  # fmt: skip
-        return self._observation(), self._info() | told
+        return self._observation(), self._info() | skips
 
     def step(self, action: int) -> tuple[Array, float, bool, bool, dict[str, Any]]:
         episode = self._playing()
@@ -138,18 +138,18 @@ class DuelEnv(gymnasium.Env):  # type: ignore[misc]
         return self._observation(), reward, over and not limited, limited, self._info()
 
     def render(self) -> str | Array | None:
-        """The game's own words or an image, as this seat's player may see it."""
+        """The game as text or as an image, from the view of this seat's player."""
         return self._screen.render(self.render_mode, self._playing(), viewer=self.player)
 
     def close(self) -> None:
-        """End the program of an opponent that is one; a player that was given is the giver's."""
+        """End the opponent's program, if there is one; a player object stays open."""
         if self._other is not None and isinstance(self.opponent, str):
             self._other.close()
 
-    # Inside.
+    # Internal.
 
     def _named(self, opponent: object) -> str:
-        """An opponent's name, once it is sure that it can play this variant."""
+        """The full name of an opponent that can play this variant."""
         kind, name = named(opponent) if isinstance(opponent, str) else (HUMAN, "")
         if kind == HUMAN:
             raise UnknownName(
@@ -170,12 +170,12 @@ class DuelEnv(gymnasium.Env):  # type: ignore[misc]
         self.player = drawn[self.seat] if isinstance(self.seat, str) else int(self.seat)
         self._begun += 1
         self._other = self._seated(stream(seed, 1 - self.player))
-        self.episode = Episode(self.coding, seed, self.turn_limit, True, self.illegal)
+        self.episode = Episode(self.encoding, seed, self.turn_limit, True, self.illegal)
         self._screen = Screen()
         self._let_opponent_play()
 
     def _seated(self, own: str) -> Player:
-        """The opponent of a new episode. A program stays, with other randomness."""
+        """The opponent of a new episode; a running program is reused with a new random stream."""
         if not isinstance(self.opponent, str):
             return self.opponent
         if self._other is None or named(self.opponent).kind != COMMAND:
@@ -184,9 +184,9 @@ class DuelEnv(gymnasium.Env):  # type: ignore[misc]
         return self._other
 
     def _let_opponent_play(self) -> None:
-        """Until the agent must choose. In a sealed choice the opponent picks first, and unseen.
+        """Play until the agent must choose. In a simultaneous choice the opponent picks first.
 
-        A program that fails forfeits: the agent has won, and the info says why.
+        A program that fails forfeits: the agent wins, and the info contains the reason.
         """
         episode, other, opponent = self._playing(), 1 - self.player, self._other
         assert opponent is not None
@@ -196,7 +196,7 @@ class DuelEnv(gymnasium.Env):  # type: ignore[misc]
             except Misbehaved as error:
                 episode.forfeit(other, str(error))
                 return
-            action = self.coding.index.get(move)
+            action = self.encoding.index.get(move)
             if action is None:
                 raise IllegalMove(
                     f"the opponent chose {quote(move)}, which is no move of {self.game.slug}"

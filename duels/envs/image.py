@@ -1,12 +1,12 @@
-"""An episode as an image: the parts of the game's table, and below it what happened last.
+"""Image of an episode: the parts of the game's table, and below it the latest events.
 
-Every frame has the same size. Only what the viewer may see is asked of the game, so that a frame
-shows no more than an observation and the text do. Any game with a `table` is drawn.
+Every frame has the same size. Only the viewer's view of the game is used, so that a frame shows no
+more than an observation or the text. Every game with a `table` is supported.
 
->>> from duels.envs.coding import coding
+>>> from duels.envs.encoding import encoding
 >>> from duels.envs.episode import Episode
 >>> from duels.games import load
->>> image = frame(Episode(coding(load("number-wars")), seed=1, keep=True), viewer=0)
+>>> image = frame(Episode(encoding(load("number-wars")), seed=1, keep=True), viewer=0)
 >>> image.shape, str(image.dtype)
 ((544, 640, 3), 'uint8')
 """
@@ -19,9 +19,9 @@ from itertools import groupby
 from textwrap import wrap
 from typing import NamedTuple
 
-from duels.core.bitmap import ADVANCE, LINE, Canvas, width_of
+from duels.core.extras import Array
 from duels.core.narrator import narrate
-from duels.core.show import (
+from duels.core.presentation import (
     BAD,
     GOOD,
     HEADING,
@@ -40,9 +40,9 @@ from duels.core.show import (
     whose,
 )
 from duels.core.views import table_of
-from duels.envs.coding import np
+from duels.envs.encoding import np
 from duels.envs.episode import Episode, EpisodeStory
-from duels.envs.extras import Array
+from duels.plotting.bitmap import ADVANCE, LINE, Canvas, width_of
 
 WIDTH, HEIGHT = 640, 544  # multiples of 16, which video encoders want
 EDGE, PAD, GAP = 8, 10, 8  # around panels, inside them, between their parts
@@ -69,7 +69,7 @@ Draw = Callable[[Canvas, int, int], None]
 
 
 class Block(NamedTuple):
-    """Something to be drawn at any place."""
+    """A drawing of known size that can be placed anywhere."""
 
     width: int
     height: int
@@ -77,7 +77,7 @@ class Block(NamedTuple):
 
 
 def frame(episode: Episode, viewer: int | None) -> Array:
-    """What a viewer sees of an episode made with `keep`: uint8, height x width x 3."""
+    """A viewer's image of an episode made with `keep`: uint8, height x width x 3."""
     canvas = drawn(episode, viewer)
     pixels = np.frombuffer(canvas.pixels, np.uint8).reshape(HEIGHT, WIDTH)
     return np.array(PALETTE, np.uint8)[pixels]
@@ -105,7 +105,7 @@ def drawn(episode: Episode, viewer: int | None) -> Canvas:
         spare = max(0, height - header - PAD - block.height)
         block.draw(canvas, left, y + header + spare // 2)
         y += height
-    canvas.rectangle(0, y, WIDTH, HEIGHT - y, GROUND)  # over what did not fit above
+    canvas.rectangle(0, y, WIDTH, HEIGHT - y, GROUND)  # clear what did not fit above
     for line, colour in _log(episode, viewer):
         y += 2 * LINE + 5
         canvas.text(EDGE + 2, y - LINE, line, colour, 2)
@@ -113,12 +113,12 @@ def drawn(episode: Episode, viewer: int | None) -> Canvas:
 
 
 def _zone(part: Part) -> int | None:
-    """In whose panel a part lies; None between the two."""
+    """The player in whose panel a part is drawn; None between the panels."""
     return None if isinstance(part, Die | Sealed) else part.owner
 
 
 def _panel(canvas: Canvas, episode: Episode, player: int, viewer: int | None, y: int) -> None:
-    """A player's panel: the name, and whether that player chooses or how the game ended."""
+    """A player's panel: the name, and whether the player is to move or has won."""
     canvas.rectangle(0, y, WIDTH, SIDE, GROUND)
     result, chooses = episode.result, player in episode.deciders
     won = result is not None and result.winner == player
@@ -138,7 +138,7 @@ def _box(canvas: Canvas, x: int, y: int, width: int, height: int, edge: int) -> 
 
 
 def _log(episode: Episode, viewer: int | None) -> list[tuple[str, int]]:
-    """The last lines that a viewer reads, without those that say what the table shows."""
+    """The last lines of the viewer's narration, without those that repeat the table."""
     story = EpisodeStory(episode)
     passages = narrate(story, viewer, max(0, len(story.events) - RECENT))
     lines = [
@@ -156,7 +156,7 @@ def _log(episode: Episode, viewer: int | None) -> list[tuple[str, int]]:
 
 
 def _labelled(part: Part, viewer: int | None, size: int) -> Block:
-    """A part below its label; between the panels the label says whose it is."""
+    """A part below its label; between the panels the label names the owner."""
     name = part.label
     if _zone(part) is None and part.owner is not None:
         name = f"{whose(part.owner, viewer)} {name}"
@@ -202,7 +202,7 @@ def _body(part: Part, size: int) -> Iterator[Block]:
 
 
 def _flow(blocks: Iterable[Block], most: int, gap: int) -> Block:
-    """Blocks beside each other, and below where a row is full."""
+    """Blocks from left to right, wrapped into rows."""
     placed: list[tuple[int, int, Block]] = []
     x = y = row = width = 0
     for block in blocks:
@@ -220,7 +220,7 @@ def _flow(blocks: Iterable[Block], most: int, gap: int) -> Block:
 
 
 def _words(text: str, size: int, height: int) -> Block:
-    """A text in the middle of the height."""
+    """A text, vertically centred."""
 
     def draw(canvas: Canvas, x: int, y: int) -> None:
         canvas.text(x + 2 * size, y + (height - LINE * size) // 2, text, INK, size)
@@ -231,7 +231,7 @@ def _words(text: str, size: int, height: int) -> Block:
 def _bar(
     value: int, top: int, falls: bool, size: int, canvas: Canvas, x: int, y: int
 ) -> None:  # fmt: skip
-    """A meter, in cells where they are not too many; one that falls goes from green to red."""
+    """A meter, divided into cells if they are few; one that falls goes from green to red."""
     width, height = 70 * size, 9 * size
     share = min(1.0, max(0.0, value / top)) if top else 0.0
     colour = ACCENT
@@ -276,7 +276,7 @@ def _card(face: str, least: int, height: int, size: int, kind: str) -> Block:
 
 
 def _die(face: str, size: int) -> Block:
-    """A die with spots, or with its face written where it has none."""
+    """A die with pips, or with its face as text if it has none."""
     if face not in SPOTS:
         return _card(face, 24, 24, size, "card")
 

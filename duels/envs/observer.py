@@ -1,26 +1,26 @@
-"""What OpenSpiel is shown of a position: strings and tensors, as one viewer may know them."""
+"""Observations of a snapshot for OpenSpiel: strings and tensors, from the view of one player."""
 
 from __future__ import annotations
 
 from typing import Any
 from zlib import crc32
 
+from duels.core.extras import need
 from duels.core.game import HIDDEN
-from duels.envs.coding import Coding, np
-from duels.envs.extras import need
-from duels.envs.position import Position, told_as
+from duels.envs.encoding import GameEncoding, np
+from duels.envs.snapshot import Snapshot, event_items
 
 pyspiel: Any = need("pyspiel", extra="openspiel")
 
-OWN, OTHER, CHANCE = 1, 2, 3  # who did it, in the tensor of a history
+OWN, OTHER, CHANCE = 1, 2, 3  # the actor of an event, in the tensor of a history
 SINGLE, NONE = pyspiel.PrivateInfoType.SINGLE_PLAYER, pyspiel.PrivateInfoType.NONE
 
 
 class Observer:
-    """One kind of observation. With perfect recall it holds all that the player has seen."""
+    """An observation type. With perfect recall it contains all that the player has seen."""
 
-    def __init__(self, coding: Coding, slots: int, kind: Any) -> None:
-        self.coding = coding
+    def __init__(self, encoding: GameEncoding, slots: int, kind: Any) -> None:
+        self.encoding = encoding
         self.recall = kind.perfect_recall
         self.public = kind.public_info
         self.private = kind.private_info
@@ -30,8 +30,8 @@ class Observer:
             )
         self.slots = slots if self.recall else 0
         pieces: dict[str, tuple[int, ...]] = {"player": (2,)} if self.private == SINGLE else {}
-        if self.public or (self.private == SINGLE and coding.game.private):
-            pieces["observation"] = (len(coding.features),)
+        if self.public or (self.private == SINGLE and encoding.game.private):
+            pieces["observation"] = (len(encoding.features),)
         if self.public and self.recall:
             pieces["history"] = (slots, 2)
         sizes = {name: int(np.prod(shape)) for name, shape in pieces.items()}
@@ -43,33 +43,33 @@ class Observer:
             at += sizes[name]
 
     def set_from(self, state: Any, player: int) -> None:
-        """Write what a player knows into the tensor."""
+        """Write a player's observation into the tensor."""
         self.tensor.fill(0)
-        # At the root, OpenSpiel asks for the shape with a player that is none.
+        # At the root, OpenSpiel asks for the shape with an invalid player.
         seat = max(0, player)
         if "player" in self.dict:
             self.dict["player"][seat] = 1
-        position: Position = state.position
+        snapshot: Snapshot = state.snapshot
         if "observation" in self.dict:
-            self.dict["observation"][:] = self._numbers(position, seat)
+            self.dict["observation"][:] = self._numbers(snapshot, seat)
         if "history" in self.dict:
-            self._write_history(position, seat if self.private == SINGLE else None)
+            self._write_history(snapshot, seat if self.private == SINGLE else None)
 
-    def _numbers(self, position: Position, seat: int) -> Any:
-        """What the player sees, what all see as Player 1 would number it, or what all do not."""
+    def _numbers(self, snapshot: Snapshot, seat: int) -> Any:
+        """The player's whole observation, its public part (as Player 1), or its private part."""
         if self.public and self.private == SINGLE:
-            return position.node.observation(seat)
-        game, now = self.coding.game, position.node.state
+            return snapshot.node.observation(seat)
+        game, now = self.encoding.game, snapshot.node.state
         if self.public:
             return game.encode(game.observe(now, None), 0)
         open_to_all = game.encode(game.observe(now, None), seat)
-        return position.node.observation(seat) - np.array(open_to_all)
+        return snapshot.node.observation(seat) - np.array(open_to_all)
 
-    def _write_history(self, position: Position, player: int | None) -> None:
+    def _write_history(self, snapshot: Snapshot, player: int | None) -> None:
         numbers = [
             (_who(who, player or 0), self._what(who, what))
-            for step in position.path()
-            for who, what in told_as(step.redact(player))
+            for step in snapshot.path()
+            for who, what in event_items(step.redact(player))
         ]
         if len(numbers) > self.slots:
             raise ValueError(f"the history has more than {self.slots} entries")
@@ -77,26 +77,26 @@ class Observer:
             self.dict["history"][: len(numbers)] = numbers
 
     def _what(self, who: str, what: str) -> int:
-        """A number for what was seen: a move's index plus 1, 0 for what is hidden.
+        """A number for an event: a move's index plus 1, 0 if it is hidden.
 
-        Chance outcomes, and moves seen in part, have the number that they say or else one made of
-        their text. All are whole and exact as 32-bit floats.
+        Chance outcomes have the number in their text if there is one; other texts, such as moves
+        that are partly hidden, are hashed. All numbers are exact as 32-bit floats.
         """
         if what == HIDDEN:
             return 0
         if not who.startswith("chance"):
-            place = self.coding.index.get(what)
+            place = self.encoding.index.get(what)
             if place is not None:
                 return place + 1
         elif what.isdigit() and len(what) < 7:
             return int(what)
-        return len(self.coding.moves) + 1 + crc32(what.encode()) % 2**23
+        return len(self.encoding.moves) + 1 + crc32(what.encode()) % 2**23
 
     def string_from(self, state: Any, player: int) -> str:
-        position: Position = state.position
+        snapshot: Snapshot = state.snapshot
         if self.recall:
-            return self._history(position, player)
-        game, now = self.coding.game, position.node.state
+            return self._history(snapshot, player)
+        game, now = self.encoding.game, snapshot.node.state
         seen, open_to_all = game.observe(now, player), game.observe(now, None)
         if not self.public:
             return _private_part(seen, open_to_all) if self.private == SINGLE else ""
@@ -105,16 +105,16 @@ class Observer:
             f"{name}={value}" for name, value in zip(shown._fields, shown, strict=True)
         )
 
-    def _history(self, position: Position, player: int) -> str:
+    def _history(self, snapshot: Snapshot, player: int) -> str:
         if self.private == NONE:
-            return position.known(None) if self.public else ""
+            return snapshot.known(None) if self.public else ""
         if self.public:
-            return f"Player {player + 1}: {position.known(player)}"
-        if not self.coding.game.private:
+            return f"Player {player + 1}: {snapshot.known(player)}"
+        if not self.encoding.game.private:
             return ""
         own = (
-            told_as(step.redact(player))
-            for step in position.path()
+            event_items(step.redact(player))
+            for step in snapshot.path()
             if step.redact(player) != step.redact(None)
         )
         return "; ".join(f"{who}:{what}" for told in own for who, what in told)
@@ -125,6 +125,6 @@ def _who(who: str, player: int) -> int:
 
 
 def _private_part(seen: Any, open_to_all: Any) -> str:
-    """What of an observation is the player's alone."""
+    """The fields of an observation that only the player sees."""
     pairs = zip(seen._fields, seen, open_to_all, strict=True)
     return ", ".join(f"{name}={mine}" for name, mine, theirs in pairs if mine != theirs)

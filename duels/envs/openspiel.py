@@ -1,6 +1,6 @@
-"""OpenSpiel games: importing this registers `python_duels_...` for every game of the catalogue.
+"""OpenSpiel games: importing this module registers `python_duels_...` for every game.
 
-A game's options are its parameters, and so is the turn limit.
+A game's options and the turn limit are its parameters.
 
 >>> game = pyspiel.load_game("python_duels_firewall_breach(strength=3/7,hit=5)")
 >>> state = game.new_initial_state()
@@ -16,17 +16,17 @@ from __future__ import annotations
 from random import Random
 from typing import Any, ClassVar
 
+from duels.algorithms.belief import believe
 from duels.core.errors import IllegalMove
+from duels.core.extras import need, whole
 from duels.core.game import AnyGame
 from duels.core.match import TURN_LIMIT
 from duels.core.options import Option
-from duels.envs.coding import Coding, coding
-from duels.envs.extras import need, whole
-from duels.envs.naming import loaded, spiel_name
+from duels.envs.encoding import GameEncoding, encoding
 from duels.envs.observer import Observer
-from duels.envs.position import Kind, begin, key_of, kind
+from duels.envs.registration import loaded, spiel_name
+from duels.envs.snapshot import GameTraits, event_key, initial, traits_of
 from duels.games import load
-from duels.players.belief import believe
 
 pyspiel: Any = need("pyspiel", extra="openspiel")
 
@@ -34,7 +34,7 @@ TYPE = pyspiel.GameType
 PLAYER = pyspiel.PlayerId
 RETURNS = {0: [1.0, -1.0], 1: [-1.0, 1.0], None: [0.0, 0.0]}  # by the winner
 LIMIT = "turn_limit"
-GUESSES = 32  # at what a player cannot see, growing side by side
+GUESSES = 32  # samples of hidden information, extended in parallel
 
 
 def parameter(option: Option[Any]) -> bool | int | str:
@@ -48,7 +48,7 @@ def parameter(option: Option[Any]) -> bool | int | str:
     return int(text) if text.isdigit() else text
 
 
-def game_type(game: AnyGame, found: Kind) -> Any:
+def game_type(game: AnyGame, found: GameTraits) -> Any:
     options = type(game).options()
     return TYPE(
         short_name=spiel_name(game.slug),
@@ -79,7 +79,7 @@ def game_type(game: AnyGame, found: Kind) -> Any:
 
 
 class SpielGame(pyspiel.Game):  # type: ignore[misc]
-    """Any game of the catalogue, with its options; a class for each says which."""
+    """A game of the catalogue with its options; each game has a subclass with its slug."""
 
     slug: ClassVar[str]
 
@@ -90,15 +90,15 @@ class SpielGame(pyspiel.Game):  # type: ignore[misc]
             if name != LIMIT
         }
         rules = load(self.slug, **options)
-        found = kind(rules)
+        found = traits_of(rules)
         limit = whole(LIMIT, parameters.get(LIMIT, TURN_LIMIT), low=1)
         longest = min(limit, rules.longest() or limit)
-        self.coding: Coding = coding(rules)
+        self.encoding: GameEncoding = encoding(rules)
         self.chance_most = found.dealt + found.between * longest
         self.slots = longest * (2 if found.sealed else 1) + self.chance_most
-        self.root = begin(self.coding, limit)
+        self.root = initial(self.encoding, limit)
         info = pyspiel.GameInfo(
-            num_distinct_actions=len(self.coding.moves),
+            num_distinct_actions=len(self.encoding.moves),
             max_chance_outcomes=found.outcomes,
             num_players=2,
             min_utility=-1.0,
@@ -121,51 +121,51 @@ class SpielGame(pyspiel.Game):  # type: ignore[misc]
         if params:
             raise ValueError(f"observations take no parameters; got {params}")
         usual = pyspiel.IIGObservationType(perfect_recall=False)
-        return Observer(self.coding, self.slots, iig_obs_type or usual)
+        return Observer(self.encoding, self.slots, iig_obs_type or usual)
 
 
 class SpielState(pyspiel.State):  # type: ignore[misc]
-    """A position. It is never changed but replaced, so that a clone copies one reference."""
+    """An OpenSpiel state. Its snapshot is immutable, so that a clone copies one reference."""
 
     def __init__(self, game: SpielGame) -> None:
         super().__init__(game)
-        self.position = game.root
+        self.snapshot = game.root
 
-    # What happens next.
+    # The current turn.
 
     def current_player(self) -> Any:
-        position = self.position
-        if position.result is not None:
+        snapshot = self.snapshot
+        if snapshot.result is not None:
             return PLAYER.TERMINAL
-        deciders = position.node.turn.deciders
+        deciders = snapshot.node.turn.deciders
         if len(deciders) == 1:
             return deciders[0]
         return PLAYER.SIMULTANEOUS if deciders else PLAYER.CHANCE
 
     def is_terminal(self) -> bool:
-        return self.position.result is not None
+        return self.snapshot.result is not None
 
     def returns(self) -> list[float]:
-        result = self.position.result
+        result = self.snapshot.result
         return list(RETURNS[None if result is None else result.winner])
 
     def _legal_actions(self, player: int) -> list[int]:
-        return self.position.node.turn.actions[player]
+        return self.snapshot.node.turn.actions[player]
 
-    # OpenSpiel answers these by asking the above. For whoever asks in Python, the way through C++
-    # and back costs more than the answer.
+    # OpenSpiel implements these with the methods above. They are overridden because for callers in
+    # Python the detour through C++ costs more than the result.
 
     def is_chance_node(self) -> bool:
-        return self.position.node.turn.sampler is not None
+        return self.snapshot.node.turn.sampler is not None
 
     def is_simultaneous_node(self) -> bool:
-        return len(self.position.node.turn.deciders) == 2 and self.position.result is None
+        return len(self.snapshot.node.turn.deciders) == 2 and self.snapshot.result is None
 
     def legal_actions(self, player: int | None = None) -> list[int]:
-        turn = self.position.node.turn
+        turn = self.snapshot.node.turn
         given = () if player is None else (player,)
         if (
-            self.position.result is not None
+            self.snapshot.result is not None
             or not turn.deciders
             or len(turn.deciders) > 1 + len(given)
         ):
@@ -174,7 +174,7 @@ class SpielState(pyspiel.State):  # type: ignore[misc]
         return list(turn.actions.get(turn.deciders[0] if player is None else int(player), ()))
 
     def chance_outcomes(self) -> list[tuple[int, float]]:
-        sampler = self.position.node.turn.sampler
+        sampler = self.snapshot.node.turn.sampler
         if sampler is None:
             raise IllegalMove("nothing is left to chance here")
         return list(sampler.numbered())
@@ -182,84 +182,84 @@ class SpielState(pyspiel.State):  # type: ignore[misc]
     def _action_to_string(self, player: int, action: int) -> str:
         if player == PLAYER.CHANCE:
             return self._outcome(action)
-        return self.position.node.coding.move(action)
+        return self.snapshot.node.encoding.move(action)
 
     def _outcome(self, action: int) -> str:
-        sampler = self.position.node.turn.sampler
+        sampler = self.snapshot.node.turn.sampler
         assert sampler is not None
         return sampler.outcomes[action]
 
-    # What somebody does.
+    # Actions.
 
     def _apply_action(self, action: int) -> None:
-        position = self.position
-        turn = position.node.turn
+        snapshot = self.snapshot
+        turn = snapshot.node.turn
         if turn.sampler is not None and 0 <= action < len(turn.sampler.outcomes):
-            self.position = position.after(turn.sampler.outcomes[action])
+            self.snapshot = snapshot.after(turn.sampler.outcomes[action])
             return
-        if position.result is not None or turn.sampler is not None or len(turn.deciders) == 2:
+        if snapshot.result is not None or turn.sampler is not None or len(turn.deciders) == 2:
             raise IllegalMove(f"action {action} cannot be applied: {self._awaited()}")
-        move = position.node.coding.move(action)
+        move = snapshot.node.encoding.move(action)
         if not turn.masks[turn.deciders[0]][action]:
             raise IllegalMove(f"{move} is not an option")
-        self.position = position.after(action)
+        self.snapshot = snapshot.after(action)
 
     def _awaited(self) -> str:
-        """What would have to happen next."""
-        sampler = self.position.node.turn.sampler
-        if self.position.result is not None:
+        """Describes which action is expected."""
+        sampler = self.snapshot.node.turn.sampler
+        if self.snapshot.result is not None:
             return "the game is over"
         if sampler is None:
             return "both players choose at once, with apply_actions"
         return f"chance has the outcomes 0 to {len(sampler.outcomes) - 1}"
 
     def _apply_actions(self, actions: list[int]) -> None:
-        position = self.position
-        coding, masks = position.node.coding, position.node.turn.masks
-        if position.result is not None or len(masks) != 2:
+        snapshot = self.snapshot
+        encoding, masks = snapshot.node.encoding, snapshot.node.turn.masks
+        if snapshot.result is not None or len(masks) != 2:
             raise IllegalMove(f"actions {actions} cannot be applied: no choice of both is awaited")
-        one, two = map(coding.action, actions)
+        one, two = map(encoding.action, actions)
         if not (masks[0][one] and masks[1][two]):
             raise IllegalMove(f"{actions} are not both options")
-        self.position = position.after((one, two))
+        self.snapshot = snapshot.after((one, two))
 
     def resample_from_infostate(self, player: int, sampler: Any) -> SpielState:
-        """Another state that the player cannot tell from this one, for OpenSpiel's ISMCTS."""
-        coding = self.position.node.coding
-        history = [step.redact(player) for step in self.position.path()]
-        guesses = believe(coding.game, history, player, Random(str(sampler())), GUESSES)
+        """A state that the player cannot distinguish from this one, for OpenSpiel's ISMCTS."""
+        encoding = self.snapshot.node.encoding
+        history = [step.redact(player) for step in self.snapshot.path()]
+        guesses = believe(encoding.game, history, player, Random(str(sampler())), GUESSES)
         state: SpielState = self.get_game().new_initial_state()
         for event in next(guesses).events():
-            key = key_of(coding, event)
+            key = event_key(encoding, event)
             if isinstance(key, tuple):
                 state.apply_actions(list(key))
             elif isinstance(key, int):
                 state.apply_action(key)
             else:
-                chance = state.position.node.turn.sampler
+                chance = state.snapshot.node.turn.sampler
                 assert chance is not None
                 state.apply_action(chance.outcomes.index(key))
         return state
 
     def __str__(self) -> str:
-        """Everything, secrets included: for debugging."""
-        return str(self.position.node.state)
+        """The full state, hidden information included: for debugging."""
+        return str(self.snapshot.node.state)
 
 
 def reload(name: str) -> Any:
-    """The game of a pickle. Finding this function has registered it."""
+    """The game of a pickle; importing this module has registered it."""
     return pyspiel.load_game(name)
 
 
 def register() -> None:
-    """Tell OpenSpiel of every game of the catalogue, once."""
+    """Register every game of the catalogue with OpenSpiel, once."""
     known = set(pyspiel.registered_names())
     for slug, game in loaded():
         if spiel_name(slug) not in known:
-            # OpenSpiel outlives the interpreter and may not be the last to hold what it was given;
-            # a class has other holders.
+            # OpenSpiel holds what is registered beyond the end of the interpreter; a class, unlike
+            # a closure, has other references then.
             made = type(type(game).__name__, (SpielGame,), {"slug": slug})
-            pyspiel.register_game(game_type(game, kind(game)), made)
+            pyspiel.register_game(game_type(game, traits_of(game)), made)
 
 
 register()

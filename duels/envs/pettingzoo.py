@@ -1,5 +1,4 @@
-"""PettingZoo environments of every game: one agent after the other, or both at once where choices
-are sealed.
+"""PettingZoo environments of every game: turn-based, or parallel if all choices are simultaneous.
 
 >>> zoo = env("digit-duel", life="9/10")
 >>> zoo.reset(seed=3)
@@ -21,17 +20,17 @@ from typing import Any
 
 from duels.core.chance import new_seed
 from duels.core.errors import DuelsError, IllegalMove
+from duels.core.extras import Array, need, whole
 from duels.core.game import AnyGame, Move
 from duels.core.match import TURN_LIMIT
-from duels.core.show import listed
-from duels.envs.coding import coding, np
+from duels.core.presentation import listed
+from duels.envs.encoding import encoding, np
 from duels.envs.episode import Episode
-from duels.envs.extras import Array, need, whole
-from duels.envs.naming import env_id, loaded
 from duels.envs.policy import ArrayFunction, EnvPolicy
-from duels.envs.position import always_sealed
+from duels.envs.registration import env_id, loaded
 from duels.envs.render import METADATA, MODES, Screen
 from duels.envs.settings import ILLEGAL, Scale, one_of, rules_of
+from duels.envs.snapshot import always_sealed
 
 pettingzoo: Any = need("pettingzoo", extra="rl")
 spaces: Any = need("gymnasium.spaces", extra="rl")
@@ -43,7 +42,7 @@ SEAT = {agent: seat for seat, agent in enumerate(AGENTS)}
 
 
 class _Duel:
-    """What both kinds of environment share: spaces, seeds, names and the screen."""
+    """Base of both environments: spaces, seeds, names and rendering."""
 
     metadata: dict[str, Any]
 
@@ -57,8 +56,8 @@ class _Duel:
         **options: object,
     ) -> None:
         super().__init__()
-        self.coding = coding(rules_of(game, SETTINGS, options))
-        self.game = self.coding.game
+        self.encoding = encoding(rules_of(game, SETTINGS, options))
+        self.game = self.encoding.game
         self.render_mode = one_of("render_mode", render_mode, (None, *MODES))
         self.turn_limit = whole("turn_limit", turn_limit, low=1)
         self.illegal = one_of("illegal", illegal, ILLEGAL)
@@ -69,7 +68,7 @@ class _Duel:
             "is_parallelizable": False,
         }
         self._scale = scale = Scale(self.game)
-        moves = (len(self.coding.moves),)
+        moves = (len(self.encoding.moves),)
         self.action_spaces = {agent: spaces.Discrete(moves[0]) for agent in AGENTS}
         self.observation_spaces = {
             agent: spaces.Dict(
@@ -81,21 +80,21 @@ class _Duel:
         self._seeds: Random | None = None
         self._screen = Screen()
 
-    # Names, for whoever reads a policy.
+    # Names of actions and features.
 
     def move_name(self, action: int) -> Move:
         """The move that an action stands for."""
-        return self.coding.move(action)
+        return self.encoding.move(action)
 
     def feature_names(self) -> tuple[str, ...]:
         """The names of an observation's numbers, in order."""
-        return self.coding.features
+        return self.encoding.features
 
     def policy(self, function: ArrayFunction) -> EnvPolicy:
         """`function` over this environment's observations, as `duels.measure` takes it."""
         return EnvPolicy(function, self.game, self._scale, memory=False)
 
-    # What PettingZoo asks of both kinds.
+    # PettingZoo's common interface.
 
     def observation_space(self, agent: str) -> Any:
         return self.observation_spaces[agent]
@@ -104,20 +103,20 @@ class _Duel:
         return self.action_spaces[agent]
 
     def observe(self, agent: str) -> dict[str, Any]:
-        """What an agent may know, and what it may do; it may do nothing out of turn."""
+        """An agent's observation and action mask; the mask is all 0 out of turn."""
         episode, seat = self.episode, SEAT[agent]
         node = episode.node
-        mask = node.turn.masks[seat] if seat in episode.deciders else self.coding.nothing
+        mask = node.turn.masks[seat] if seat in episode.deciders else self.encoding.nothing
         return {"observation": node.observation(seat), "action_mask": mask.copy()}
 
     def render(self) -> str | Array | None:
-        """The game's own words or an image, as a spectator may see it: no hand is shown."""
+        """The game as text or as an image, from a spectator's view: hands are hidden."""
         return self._screen.render(self.render_mode, self.episode, viewer=None)
 
     def close(self) -> None:
         """There is nothing to release."""
 
-    # Inside.
+    # Internal.
 
     def _begin(self, seed: int | None) -> None:
         """The first episode of a seed is the match with that seed; those after follow from it."""
@@ -127,13 +126,13 @@ class _Duel:
         else:
             seed = self._seeds.getrandbits(63)
         keep = self.render_mode is not None
-        self.episode = Episode(self.coding, seed, self.turn_limit, keep, self.illegal)
+        self.episode = Episode(self.encoding, seed, self.turn_limit, keep, self.illegal)
         self._screen = Screen()
         self.agents = list(AGENTS)
 
 
 class raw_env(_Duel, pettingzoo.AECEnv):  # type: ignore[misc]  # noqa: N801
-    """One agent after the other. Of a sealed choice the lower seat's pick comes first, unseen."""
+    """One agent after the other; of a simultaneous choice the first player's pick is hidden."""
 
     def reset(self, seed: int | None = None, options: dict[str, Any] | None = None) -> None:
         self._begin(seed)
@@ -150,7 +149,7 @@ class raw_env(_Duel, pettingzoo.AECEnv):  # type: ignore[misc]  # noqa: N801
             self._was_dead_step(action)
             return
         episode.pick(SEAT[self.agent_selection], action)
-        # Rewards come at the end only, so until then there is nothing to clear or to add up.
+        # Rewards come at the end only, so until then none are cleared or added up.
         self._select()
         if self.render_mode == "human":
             self.render()
@@ -169,7 +168,7 @@ class raw_env(_Duel, pettingzoo.AECEnv):  # type: ignore[misc]  # noqa: N801
 
 
 class parallel_env(_Duel, pettingzoo.ParallelEnv):  # type: ignore[misc]  # noqa: N801
-    """Both agents at once, for games in which every choice is sealed."""
+    """Both agents at once, for games in which every choice is simultaneous."""
 
     def __init__(self, game: str | AnyGame, **settings: Any) -> None:
         super().__init__(game, **settings)
@@ -211,7 +210,7 @@ class parallel_env(_Duel, pettingzoo.ParallelEnv):  # type: ignore[misc]  # noqa
 
 
 def _ending(episode: Episode, seat: int) -> dict[str, Any]:
-    """How it ended, for an agent's info; `illegal` marks the agent who forfeited."""
+    """The end of an episode for an agent's info; `illegal` marks the agent that forfeited."""
     assert episode.result is not None
     info: dict[str, Any] = {"by": episode.result.by, "reason": episode.result.reason}
     if episode.result.by == "forfeit" and episode.result.winner != seat:
@@ -220,10 +219,10 @@ def _ending(episode: Episode, seat: int) -> dict[str, Any]:
 
 
 class Guard(wrappers.OrderEnforcingWrapper):  # type: ignore[misc]
-    """PettingZoo's guard against calls in the wrong order, with a short way to what is read often.
+    """PettingZoo's check of the order of calls, with direct access to attributes read often.
 
-    Its own way is an attribute lookup that fails and starts again, several times a step. Illegal
-    actions and indices out of range need no wrapper: the environment itself sees to them.
+    The base class looks attributes up in `__getattr__`, several times a step. Illegal actions and
+    indices out of range need no wrapper: the environment itself handles them.
     """
 
     agent_selection = property(lambda self: self.env.agent_selection)
@@ -263,14 +262,14 @@ class Guard(wrappers.OrderEnforcingWrapper):  # type: ignore[misc]
 
 
 def env(game: str | AnyGame, **settings: Any) -> Any:
-    """The environment to train in: `raw_env`, guarded against calls in the wrong order."""
+    """The turn-based environment: `raw_env` with checks of the order of calls."""
     return Guard(raw_env(game, **settings))
 
 
 def register() -> None:
     """Let `pettingzoo.make` find every game of the catalogue, as "aec" and as "parallel".
 
-    Whether choices are sealed may depend on the options, so that only `parallel_env` can say it.
+    Whether choices are simultaneous may depend on the options, so `parallel_env` checks it.
     """
     places = {"aec": "duels.envs.pettingzoo:env", "parallel": "duels.envs.pettingzoo:parallel_env"}
     for slug, _ in loaded():

@@ -1,8 +1,8 @@
 """A policy over arrays together with the observations it was made for.
 
-What a network expects depends on the environment it was trained in: whole numbers or numbers from
-0 to 1, with or without the features of memory. `env.policy(function)` keeps that with the function,
-so that `duels.measure` asks it about the observations which the environment would give.
+What a network expects depends on its environment: integers or numbers from 0 to 1, with or without
+memory features. `env.policy(function)` stores that with the function, so that `duels.measure`
+queries it with the observations that the environment would give.
 
 >>> from duels.envs.gymnasium import DuelEnv
 >>> env = DuelEnv("firewall-breach", normalize=True)
@@ -17,13 +17,14 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from duels.core.errors import OptionError, quote
-from duels.core.game import AnyGame
+from duels.core.game import AnyGame, Decide
+from duels.core.player import View
 
 if TYPE_CHECKING:
     from duels.envs.settings import Scale
 
 # From rows of observations and of masks to a probability for each move. A function with a parameter
-# named `seat` is also told the seat: 0 for Player 1, 1 for Player 2.
+# named `seat` also gets the seat: 0 for Player 1, 1 for Player 2.
 ArrayFunction = Callable[..., Any]
 
 
@@ -41,14 +42,20 @@ class EnvPolicy:
             )
         self.function, self.game = function, game
         self.normalize, self.memory = scale.normalize, memory
-        self.seat = seat if isinstance(seat, int) else None  # the only one its agent has, if so
+        self.seat = seat if isinstance(seat, int) else None  # None: the agent plays both seats
         self._scale = scale
 
     def observations(self, raw: Any) -> Any:
-        """Rows of whole numbers, memory included where the policy has it, as the function gets
-        them."""
+        """The function's observations, from rows of integers that include memory if it is used."""
         return self._scale.of(raw)
 
     def __call__(self, observations: Any, masks: Any, **seat: int) -> Any:
-        """The function itself, for observations that the environment gave."""
+        """The function itself, for observations of the environment."""
         return self.function(observations, masks, **seat)
+
+
+def view_of(game: AnyGame, state: Any, player: int) -> View:
+    """The view of a player who chooses in a state, without history."""
+    turn = game.turn(state)
+    assert isinstance(turn, Decide)
+    return View(game, player, game.observe(state, player), (), turn.options[player])

@@ -1,4 +1,4 @@
-"""Seeded chance that is drawn from the same odds again and again.
+"""Seeded chance with cached tables, for odds that are drawn from repeatedly.
 
 >>> from fractions import Fraction
 >>> from duels.core.chance import draw
@@ -17,13 +17,13 @@ from math import lcm
 
 from duels.core.chance import SPAN, draw, holder
 
-LARGEST_TABLE = 1000  # odds with a larger common denominator are drawn the plain way
+LARGEST_TABLE = 1000  # odds with a larger common denominator have no table
 
 
 class Sampler:
     """Draws from odds as `duels.core.chance.draw` does: the same function of seed and n.
 
-    From the second use on they are laid out in a table, so that a draw takes one lookup.
+    From the second use on a table is used, so that a draw takes one lookup.
     """
 
     __slots__ = ("_last", "_shares", "_table", "_used", "odds", "outcomes")
@@ -48,7 +48,7 @@ class Sampler:
         return draw(seed, n, self.odds)
 
     def numbered(self) -> list[tuple[int, float]]:
-        """Each outcome's place in the list, with its probability. Shared: not to be changed."""
+        """Each outcome's index with its probability. Shared, so it must not be changed."""
         if self._shares is None:
             self._shares = [(place, float(odd)) for place, odd in enumerate(self.odds.values())]
         return self._shares

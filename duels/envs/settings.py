@@ -1,4 +1,4 @@
-"""The arguments that the environments share, read and refused alike in all of them."""
+"""Arguments that the environments share, and their validation."""
 
 from __future__ import annotations
 
@@ -6,16 +6,16 @@ from collections.abc import Iterable
 from typing import Any
 
 from duels.core.errors import OptionError, quote
+from duels.core.extras import Array, need
 from duels.core.game import AnyGame
-from duels.core.show import listed
-from duels.envs.extras import Array, need
+from duels.core.presentation import listed
 from duels.games import find
 
 np: Any = need("numpy", extra="rl")
 
 NUMBER = np.int16  # of every feature; the largest rule option is 999
 TOP = int(np.iinfo(NUMBER).max)
-ILLEGAL = ("forfeit", "raise")  # what an action that the mask forbids may do
+ILLEGAL = ("forfeit", "raise")  # what an illegal action does
 SEATS = (0, 1, "random", "alternate")
 
 
@@ -56,7 +56,7 @@ def one_of(name: str, value: object, known: tuple[Any, ...]) -> Any:
 
 
 class Scale:
-    """The bounds of a game's features, and observations within them, as they are or from 0 to 1.
+    """The bounds of a game's features; scales observations to 0 to 1 if `normalize` is set.
 
     >>> from duels.games import load
     >>> Scale(load("firewall-breach"), normalize=True).of(np.array([5, 10, 1])).tolist()
@@ -84,5 +84,5 @@ class Scale:
         return spaces.Box(np.zeros_like(self.most), self.most, dtype=NUMBER)
 
     def of(self, observation: Array) -> Array:
-        """An observation, or rows of them, as an agent is to get it."""
+        """An observation, or rows of them, scaled for the agent."""
         return observation / self._divisors if self.normalize else observation

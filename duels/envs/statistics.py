@@ -1,9 +1,9 @@
-"""Scores that count every game, also those decided before the agent's first move.
+"""Evaluation that includes every game, also those decided before the agent's first move.
 
-`reset` cannot tell Gymnasium that a game is over, so an environment deals again and says in `info`
-what it skipped. Statistics of episodes alone, Gymnasium's and those of training libraries, leave
-these games out. `evaluate` and the wrappers here count them; for single environments and vector
-environments alike.
+`reset` cannot report to Gymnasium that a game is over, so an environment begins another game and
+reports the skipped one in `info`. Statistics of episodes alone, Gymnasium's and those of training
+libraries, leave these games out. `evaluate` and the wrappers here include them, for single and for
+vector environments.
 
 >>> duel = gymnasium.make("duels/CipherSiege-v0", opponent="greedy", seat=1)
 >>> first = lambda observation, info: info["action_mask"].argmax()
@@ -21,8 +21,8 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from duels.core.errors import OptionError, quote
-from duels.envs.coding import np
-from duels.envs.extras import Array, need, whole
+from duels.core.extras import Array, need, whole
+from duels.envs.encoding import np
 from duels.envs.gymnasium import gymnasium  # the games are registered with it
 
 wrappers: Any = need("gymnasium.wrappers", extra="rl")
@@ -36,7 +36,7 @@ SKIPPED = ("skipped", "skipped_return", "skipped_wins")
 
 
 class Evaluation(NamedTuple):
-    """What games brought the agent. A game that the turn limit ended counts as a draw."""
+    """The agent's results. A game that the turn limit ended counts as a draw."""
 
     mean: float  # of the returns of all games: 1 for a win, 0 for a draw, -1 for a loss
     standard_error: float  # of that mean; nan with fewer than two games
@@ -48,11 +48,11 @@ class Evaluation(NamedTuple):
 
 
 def evaluate(env: Any, policy: Choose, games: int = 1000, seed: int | None = None) -> Evaluation:
-    """Play this many games, those decided before the agent's first move included.
+    """Play this many games, including those decided before the agent's first move.
 
-    `env` is an environment, a vector environment, or an id for `gymnasium.make`. Of a vector
-    environment with n games each row plays `games / n`, one more in the first rows where that is no
-    whole number: short games count no more than long ones.
+    `env` is an environment, a vector environment, or an id for `gymnasium.make`. Each of the n
+    games of a vector environment is played `games / n` times, so that short games are not counted
+    more often than long ones.
     """
     games = whole("games", games, low=1)
     if not callable(policy):
@@ -120,7 +120,7 @@ def _play_rows(env: Any, policy: Choose, games: int, seed: int | None, tally: Ta
 
 
 class Tally:
-    """A sum over games. `seed` is for the rare case that only some of the early ones count."""
+    """Totals over games. `seed` is for the rare case that only some skipped games count."""
 
     def __init__(self, seed: int | None = None) -> None:
         self._wins = self._losses = self._games = self._early = 0
@@ -128,7 +128,7 @@ class Tally:
         self._rng = np.random.default_rng(seed)
 
     def add(self, returns: Any) -> None:
-        """Games with these returns."""
+        """Add games with these returns."""
         found = np.asarray(returns, np.float64)
         self._games += len(found)
         self._wins += int((found > 0).sum())
@@ -137,9 +137,9 @@ class Tally:
         self._squares += float((found**2).sum())
 
     def add_early(self, skips: Array, most: int | None = None) -> list[float]:
-        """Games that were skipped, or only so many of them; their returns.
+        """Add skipped games, at most `most` of them; returns their returns.
 
-        Their order is not told. They are alike, so that any of them stand for the first ones.
+        Their order is not known, but they are exchangeable: a random subset stands for the first.
         """
         count, brought, wins = map(int, skips)
         losses = wins - brought
@@ -162,12 +162,12 @@ class Tally:
 
 
 class RecordGameStatistics(wrappers.RecordEpisodeStatistics):  # type: ignore[misc]
-    """Gymnasium's RecordEpisodeStatistics, which also counts games without a move of the agent.
+    """Gymnasium's RecordEpisodeStatistics, including games without a move of the agent.
 
     They are in `episode_count` and, with length 0, in the queues. `info["episode"]` at the end of a
     game holds "r", "l" and "t" of that game and two more: "skipped", how many games were decided
     before the agent's first move since the game before, and "skipped_r", the sum of their returns.
-    `statistics` says it all in sum.
+    `statistics` has the totals.
     """
 
     def __init__(self, env: Any, buffer_length: int = 100, stats_key: str = "episode") -> None:
@@ -194,8 +194,8 @@ class RecordGameStatistics(wrappers.RecordEpisodeStatistics):  # type: ignore[mi
         observation, reward, terminated, truncated, info = super().step(action)
         if terminated or truncated:
             self._tally.add([info[self._stats_key]["r"]])
-            told = {"skipped": len(self._early), "skipped_r": sum(self._early)}
-            info[self._stats_key] |= told
+            skips = {"skipped": len(self._early), "skipped_r": sum(self._early)}
+            info[self._stats_key] |= skips
             self._early = []
         return observation, reward, terminated, truncated, info
 
@@ -219,7 +219,7 @@ class RecordVectorGameStatistics(vector.VectorWrapper):  # type: ignore[misc]
         size = self.num_envs
         self._returns, self._lengths = np.zeros(size), np.zeros(size, int)
         self._began = np.zeros(size)
-        self._skips = np.zeros((3, size), int)  # since the last game with a choice, by row
+        self._skips = np.zeros((3, size), int)  # since the last finished game, by row
         self._over = np.zeros(size, np.bool_)  # where the next step is a reset
 
     @property
@@ -280,12 +280,12 @@ def _enqueue(wrapper: Any, returns: Any, lengths: Any, times: Any) -> None:
 
 
 def _mode(env: Any) -> str:
-    """A vector environment's way to go on; Gymnasium takes NEXT_STEP where none is named."""
+    """The autoreset mode of a vector environment; Gymnasium's default is NEXT_STEP."""
     return getattr(env.metadata.get("autoreset_mode"), "name", "NEXT_STEP")
 
 
 def _skips(info: dict[str, Any], *shape: int) -> Array:
-    """What an info says of games that were skipped: how many, their sum, wins; by row if any."""
+    """The skipped games in an info: their number, total return and wins; by row if any."""
     if not all(key in info for key in SKIPPED):
         return np.zeros((3, *shape), int)
     return np.array([info[key] for key in SKIPPED]).astype(int)

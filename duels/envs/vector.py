@@ -4,7 +4,7 @@
 - `Versus` plays one side against any opponent or any policy over arrays;
 - `DuelVectorEnv` is the same as a `gymnasium.vector.VectorEnv`.
 
-docs/envs/vector.md says how the arrays are laid out, what is masked and when games begin anew.
+docs/envs/vector.md describes the layout of the arrays, the masks and when games restart.
 
     games = Versus(load("cipher-siege"), size=4096, seed=1)
     rewards, terminated, truncated = games.step(your_policy(games.observation, games.mask))
@@ -17,14 +17,14 @@ from importlib import import_module
 from typing import Any
 
 from duels.core.errors import OptionError, quote
+from duels.core.extras import Array
 from duels.core.game import AnyGame
 from duels.core.match import TURN_LIMIT
-from duels.envs.extras import Array
-from duels.envs.kernels import Chooser, NoKernel, np
-from duels.envs.kernels.batch import Batch, Step
-from duels.envs.kernels.drive import BY_FORFEIT, BY_LIMIT, BY_RULES, RUNNING, misplaced
-from duels.envs.kernels.oppose import MOST_DEALS
-from duels.envs.opponents import Mixes, Outside, chooser, known
+from duels.envs.batch import Batch, Step
+from duels.envs.opponents import CachedOpponent, ExternalOpponent, chooser, opponent_name
+from duels.kernels import CompiledPolicy, NoKernel, np
+from duels.kernels.driver import BY_FORFEIT, BY_LIMIT, BY_RULES, RUNNING, misplaced
+from duels.kernels.opponent_loops import MOST_DEALS
 from duels.players import outside
 
 __all__ = [
@@ -32,7 +32,7 @@ __all__ = [
     "Batch", "NoKernel", "Policy", "Step", "Versus",
 ]  # fmt: skip
 
-# From the observations and masks of the games in which it must choose to an action for each.
+# Maps the observations and masks of the games to act in to an action for each of them.
 Policy = Callable[[Array, Array], Array]
 
 SEATS = (0, 1, "alternate")
@@ -55,8 +55,8 @@ class Versus:
         if seat not in SEATS or isinstance(seat, float):
             raise OptionError(f"seat takes 0, 1 or 'alternate'; got {quote(seat)}")
         self.batch = Batch(game, size, seed, turn_limit=turn_limit, memory=memory)
-        # An opponent with a chooser plays inside the kernel; any other is asked.
-        self.opponent = opponent if callable(opponent) else known(self.batch.game, opponent)
+        # An opponent with a chooser plays inside the kernel; others are queried from here.
+        self.opponent = opponent if callable(opponent) else opponent_name(self.batch.game, opponent)
         self._find_opponent()
         self._rows = np.arange(size)
         self.seats = self._rows % 2 if seat == "alternate" else np.full(size, seat)
@@ -67,41 +67,43 @@ class Versus:
         self._mask = np.zeros((size, 1, moves), np.bool_)
         self._observation = np.zeros((size, 1, features), np.int16)
         self._final = np.zeros((size, 1, features), np.int16)
-        self._mask_of = self._observation_of = -1  # the batch's changes they were filled after
+        self._mask_of = self._observation_of = -1  # `batch.changes` when they were last filled
         self.reset(self.batch.seed)
 
     def _find_opponent(self) -> None:
-        self._chooser: Chooser | None = None
-        self.policy: Mixes | Outside | Policy | None = None
+        self._chooser: CompiledPolicy | None = None
+        self.policy: CachedOpponent | ExternalOpponent | Policy | None = None
         if callable(self.opponent):
             self.policy = self.opponent
             return
         self._chooser = chooser(self.batch.game, self.opponent)
         if self._chooser is None:
-            asked = Outside if outside(self.opponent) else Mixes
-            self.policy = asked(self.batch.game, self.opponent)
+            kind = ExternalOpponent if outside(self.opponent) else CachedOpponent
+            self.policy = kind(self.batch.game, self.opponent)
 
     def __getstate__(self) -> dict[str, Any]:
-        return self.__dict__ | {"_chooser": None, "policy": None}  # found again, and large
+        return self.__dict__ | {
+            "_chooser": None,
+            "policy": None,
+        }  # large, and recreated by __setstate__
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__ |= state
         self._find_opponent()
 
     def close(self) -> None:
-        """End the program of an opponent that is one."""
-        if isinstance(self.policy, Outside):
+        """End the opponent's program, if there is one."""
+        if isinstance(self.policy, ExternalOpponent):
             self.policy.player.close()
 
     @property
     def skipped(self) -> Array:
-        """Games since `reset` that ended before the agent had any choice: they were dealt again
-        and no step told of them."""
+        """Games since `reset` that ended before the agent's first choice and were restarted."""
         return self.skips[:, 0]
 
     @property
     def skipped_return(self) -> Array:
-        """The sum of what these games brought the agent: a forfeit of the opponent is a win."""
+        """The agent's total return of these games; a forfeit of the opponent is a win."""
         return self.skips[:, 1]
 
     @property
@@ -111,7 +113,7 @@ class Versus:
 
     @property
     def observation(self) -> Array:
-        """What the agent sees: size x features."""
+        """The agent's observations: size x features."""
         if self._observation_of != self.batch.changes:
             self.batch.observations_of(self.seats, self._observation)
             self._observation_of = self.batch.changes
@@ -119,7 +121,7 @@ class Versus:
 
     @property
     def mask(self) -> Array:
-        """Which moves the agent may choose: size x moves."""
+        """The agent's masks: size x moves."""
         if self._mask_of != self.batch.changes:
             self.batch.masks_of(self.seats, self._mask)
             self._mask_of = self.batch.changes
@@ -127,7 +129,7 @@ class Versus:
 
     @property
     def final_observation(self) -> Array:
-        """What the agent saw at the end of the games that ended in the last step."""
+        """The agent's observations at the end of the games that ended in the last step."""
         return self._final[:, 0]
 
     def new_views(self) -> tuple[Array, Array]:
@@ -142,8 +144,7 @@ class Versus:
         return self.batch.random_actions_of(self.seats)
 
     def reset(self, seed: int | None = None, where: Any = None) -> None:
-        """Begin games anew, all or those `where` says: from a seed, or going on along the present
-        random numbers."""
+        """Restart all games, or those where `where` is true; a seed restarts the random streams."""
         self.skips[self.batch.rows(where)] = 0
         if self._chooser is not None:
             _require(self.batch.begin_against(self._chooser, self.seats, self.skips, seed, where))
@@ -152,10 +153,11 @@ class Versus:
             self._let_opponent_play(None)
 
     def step(self, actions: Any, where: Any = None) -> Step:
-        """The agent's action in every game, or in those `where` says, and all that happens until
-        it must choose again."""
+        """Play the agent's action and what follows, in every game or where `where` is true."""
         taken = self.batch.checked(actions, 1, where)
-        self._final = np.empty_like(self._final)  # new, so that the last one may be kept
+        self._final = np.empty_like(
+            self._final
+        )  # a new array, so that callers may keep the last one
         if self._chooser is not None:
             rewards, fair = self.batch.step_against(
                 self._chooser, taken, self.seats, self.skips, self._final, where
@@ -165,23 +167,23 @@ class Versus:
             return Step(rewards, *self.batch.ends())
         if self.batch.sealed:
             step = self.batch.step(self._sealed(taken[:, 0]), where)
-            self._note()
+            self._update_ends()
         else:
             step = self._step_with_policy(taken[:, 0], where)
         return step._replace(rewards=step.rewards[self._rows, self.seats])
 
     def _step_with_policy(self, own: Array, where: Any) -> Step:
-        before = self.batch.copies()
+        before = self.batch.save()
         step = self.batch.step(own, where)
-        self._note()
+        self._update_ends()
         try:
             self._let_opponent_play(step)
-        except BaseException:  # or the agent would go on in the opponent's place
-            self.batch.go_back(before)
+        except BaseException:  # or the agent would choose in the opponent's place
+            self.batch.restore(before)
             raise
         return step
 
-    def _note(self) -> None:
+    def _update_ends(self) -> None:
         self.ending = self.batch.ending
         self._final[:, 0] = self.batch.final_observation[self._rows, self.seats]
 
@@ -196,7 +198,7 @@ class Versus:
         others = 1 - self.seats[rows]
         side = (rows, others) if self.batch.sealed else rows
         seen = self.batch.observation[side]
-        if isinstance(self.policy, Mixes | Outside):
+        if isinstance(self.policy, CachedOpponent | ExternalOpponent):
             return self.policy.choose(self.batch, rows, others, seen)
         assert self.policy is not None
         given = np.asarray(self.policy(seen, self.batch.mask[side]))
@@ -214,10 +216,10 @@ class Versus:
         return given
 
     def _let_opponent_play(self, step: Step | None) -> None:
-        """Until the agent must choose everywhere; ends of games are added to `step`.
+        """Play until the agent must choose in every game; ends of games are added to `step`.
 
-        A game that the opponent ends before the agent's first choice is nobody's: it is dealt
-        again, as the kernel does against a random opponent.
+        A game that the opponent ends before the agent's first choice is restarted and counted as
+        skipped, as in the kernel.
         """
         for _ in range(MOST_DEALS):
             waiting = self.batch.player != self.seats
@@ -231,8 +233,8 @@ class Versus:
             if step is not None:
                 ended = over & (self.ending == RUNNING)
                 skipped = over & ~ended
-                for kept, new in zip(step, more, strict=True):
-                    kept[ended] = new[ended]
+                for array, new in zip(step, more, strict=True):
+                    array[ended] = new[ended]
                 self.ending[ended] = self.batch.ending[ended]
                 final = self.batch.final_observation[self._rows, self.seats]
                 self._final[ended, 0] = final[ended]
@@ -241,13 +243,14 @@ class Versus:
         _require(False)
 
 
-def _require(fair: bool) -> None:
-    if not fair:
+def _require(playable: bool) -> None:
+    """Raise unless every game has reached a choice of the agent."""
+    if not playable:
         raise RuntimeError("the opponent ends every game before the agent has a choice")
 
 
 def __getattr__(name: str) -> Any:
-    """`DuelVectorEnv` is made of what stands above and so has a file of its own."""
+    """`DuelVectorEnv` is imported on first use: its module imports this one."""
     if name == "DuelVectorEnv":
         return import_module("duels.envs.vector_env").DuelVectorEnv
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

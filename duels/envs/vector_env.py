@@ -1,4 +1,4 @@
-"""`Versus` as a `gymnasium.vector.VectorEnv`: what `gymnasium.make_vec` gives."""
+"""`Versus` as a `gymnasium.vector.VectorEnv`, for `gymnasium.make_vec`."""
 
 from __future__ import annotations
 
@@ -6,16 +6,17 @@ import importlib
 from typing import Any
 
 from duels.core.errors import IllegalMove, MissingExtra, OptionError, quote
+from duels.core.extras import Array, install_command
 from duels.core.game import AnyGame
 from duels.core.match import TURN_LIMIT
-from duels.core.show import listed
-from duels.envs.extras import Array
-from duels.envs.finals import Finals
-from duels.envs.kernels import kernel_of, np
-from duels.envs.kernels.drive import BY_FORFEIT
+from duels.core.presentation import listed
+from duels.envs.batch import kernel_for_batches
+from duels.envs.final_observations import FinalObservations
 from duels.envs.policy import ArrayFunction, EnvPolicy
 from duels.envs.settings import ILLEGAL, SEATS, Scale, one_of, rules_of
 from duels.envs.vector import Policy, Versus
+from duels.kernels import np
+from duels.kernels.driver import BY_FORFEIT
 
 gymnasium: Any
 try:
@@ -36,15 +37,15 @@ def _base() -> Any:
 
 
 class DuelVectorEnv(_base()):  # type: ignore[misc]
-    """`Versus` as Gymnasium has it: one agent, masks in `info`, and its three ways to go on.
+    """`Versus` with Gymnasium's interface: one agent, masks in `info`, three autoreset modes.
 
     `autoreset_mode` is one of `gymnasium.vector.AutoresetMode` or its name. Where a game has ended,
 
-    - SAME_STEP, the usual here since no step is lost, shows the next game at once; what was last
-      seen is in `info["final_obs"]`;
-    - NEXT_STEP shows the end; the next step ignores the action there and shows the next game. The
-      mask allows everything meanwhile;
-    - DISABLED shows the end and waits for `reset(options={"reset_mask": ...})`.
+    - SAME_STEP, the default here since no step is lost, returns the next game at once; the last
+      observation is in `info["final_obs"]`;
+    - NEXT_STEP returns the end; the next step ignores the action and returns the next game. Until
+      then the mask allows all actions;
+    - DISABLED returns the end and waits for `reset(options={"reset_mask": ...})`.
     """
 
     metadata: dict[str, Any] = {"render_modes": []}
@@ -65,15 +66,15 @@ class DuelVectorEnv(_base()):  # type: ignore[misc]
         **options: object,
     ) -> None:
         if gymnasium is None:
-            raise MissingExtra("gymnasium is not installed: pip install 'duels[rl]'")
+            raise MissingExtra(f"gymnasium is not installed: {install_command('rl')}")
         if render_mode is not None:
             raise OptionError(
                 f"a compiled batch is not rendered; got render_mode={quote(render_mode)}. "
                 "vectorization_mode='sync' gives environments that are"
             )
         rules = rules_of(game, SETTINGS, options)
-        kernel_of(rules)  # or it says that there is none, before anything else is asked of the game
-        self.scale = Scale(rules, normalize, memory)  # says what has no memory to add
+        kernel_for_batches(rules)  # raises first if there is none
+        self.scale = Scale(rules, normalize, memory)  # raises if there is no memory to add
         self.memory = memory
         self.illegal = one_of("illegal", illegal, ILLEGAL)
         self.seat = one_of("seat", seat, SEATS)
@@ -89,9 +90,11 @@ class DuelVectorEnv(_base()):  # type: ignore[misc]
         self.single_action_space = gymnasium.spaces.Discrete(len(self.games.batch.moves))
         self.observation_space = batch_space(self.single_observation_space, num_envs)
         self.action_space = batch_space(self.single_action_space, num_envs)
-        self._over = np.zeros(num_envs, np.bool_)  # shown as ended and not begun anew yet
-        self._waiting = False  # whether any is, which takes a while to find out
-        self._told = np.zeros((num_envs, 3), np.int64)  # of the games that were skipped
+        self._over = np.zeros(num_envs, np.bool_)  # returned as ended and not restarted yet
+        self._waiting = False  # whether any is: cached, since `any` takes time
+        self._reported = np.zeros(
+            (num_envs, 3), np.int64
+        )  # skipped games that an info has reported
 
     def move_name(self, action: int) -> str:
         """The move that an action stands for."""
@@ -102,7 +105,7 @@ class DuelVectorEnv(_base()):  # type: ignore[misc]
         return self.games.batch.features
 
     def action_masks(self) -> Array:
-        """Which actions are legal, one row for each game, as MaskablePPO asks for them."""
+        """The masks of legal actions, a row for each game, in the form of MaskablePPO."""
         return self._after_the_end(self.games.mask.copy())
 
     def policy(self, function: ArrayFunction) -> EnvPolicy:
@@ -113,7 +116,7 @@ class DuelVectorEnv(_base()):  # type: ignore[misc]
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[Array, dict[str, Any]]:
-        """Begin all games anew, or those that `options["reset_mask"]` says.
+        """Restart all games, or those where `options["reset_mask"]` is true.
 
         With a seed, game i is the same whatever `num_envs` is.
         """
@@ -123,16 +126,16 @@ class DuelVectorEnv(_base()):  # type: ignore[misc]
         super().reset(seed=seed)
         rows = np.ones(self.num_envs, np.bool_) if where is None else where
         self.games.reset(seed, where)
-        self._told[rows] = 0
+        self._reported[rows] = 0
         self._over &= ~rows
         self._waiting = bool(self._over.any())
         self._draw_seats(rows)
         return self._shown()
 
     def step(self, actions: Any) -> tuple[Array, Array, Array, Array, dict[str, Any]]:
-        """The agent's action in each game; docs/envs/gymnasium.md says what a step is."""
+        """Play the agent's action in each game; docs/envs/gymnasium.md describes a step."""
         where = None
-        if self._waiting:  # never so with SAME_STEP
+        if self._waiting:  # never with SAME_STEP
             if self.autoreset_mode.name == "DISABLED":
                 raise IllegalMove(
                     f"games {listed(np.flatnonzero(self._over))} are over: begin them anew with "
@@ -154,7 +157,7 @@ class DuelVectorEnv(_base()):  # type: ignore[misc]
             if some:
                 self._draw_seats(ended)
                 final = {
-                    "final_obs": Finals(self.scale.of(last), ended), "_final_obs": ended,
+                    "final_obs": FinalObservations(self.scale.of(last), ended), "_final_obs": ended,
                     "final_info": final, "_final_info": ended,
                 }  # fmt: skip
             observation, info = self._shown()
@@ -166,31 +169,31 @@ class DuelVectorEnv(_base()):  # type: ignore[misc]
         return observation, rewards.astype(np.float64), terminated, truncated, info | final
 
     def close_extras(self, **kwargs: Any) -> None:
-        """What Gymnasium calls from `close`."""
+        """Called by Gymnasium's `close`."""
         self.games.close()
 
-    # Inside.
+    # Internal.
 
     def _draw_seats(self, rows: Array) -> None:
-        """Of games that were dealt anew, where they are drawn.
+        """Draw the seats of restarted games, if seats are random.
 
-        The seat is drawn for each game, also after one that was skipped, or more than half of all
-        games would be played from the seat in which they are skipped. The batch deals on in one
-        seat: of the games that it skipped one counts, and the rest is dealt again.
+        The seat is drawn for each game, also after a skipped one: otherwise more than half of all
+        games would be played from the seat in which games are skipped. The batch restarts games in
+        one seat, so only one of the games that it skipped counts, and the others are replaced.
         """
         if self.seat != "random" or not rows.any():
             return
-        found = np.zeros_like(self._told)
+        found = np.zeros_like(self._reported)
         chosen = np.flatnonzero(rows)
         while len(chosen):
-            self.games.seats[chosen] = self.games.batch.luck(chosen) < 0.5
+            self.games.seats[chosen] = self.games.batch.uniforms(chosen) < 0.5
             self.games.reset(None, np.isin(np.arange(self.num_envs), chosen))
             chosen = chosen[self.games.skips[chosen, 0] > 0]
             count, brought, wins = self.games.skips[chosen].T
-            any_of_them = self.games.batch.luck(chosen) * count
+            any_of_them = self.games.batch.uniforms(chosen) * count
             won, lost = any_of_them < wins, any_of_them >= count - (wins - brought)
             found[chosen] += np.stack([np.ones_like(count), won * 1 - lost, won], axis=1)
-        self.games.skips[rows], self._told[rows] = found[rows], 0
+        self.games.skips[rows], self._reported[rows] = found[rows], 0
 
     def _refuse(self, actions: Any) -> None:
         taken = self.games.batch.checked(actions, 1)[:, 0]
@@ -200,18 +203,18 @@ class DuelVectorEnv(_base()):  # type: ignore[misc]
             raise IllegalMove(f"game {row}: {self.move_name(taken[row])} is not an option now")
 
     def _after_the_end(self, mask: Array) -> Array:
-        """Where a game is shown as ended nothing can be chosen, or anything can and is ignored."""
+        """The mask with ended games: no action is allowed, or with NEXT_STEP all are."""
         if self._waiting:
             mask[self._over] = self.autoreset_mode.name == "NEXT_STEP"
         return mask
 
     def _shown(self) -> tuple[Array, dict[str, Any]]:
-        """New arrays of what the agent sees and may choose, as `reset` and `step` give them."""
+        """New arrays of observations and an info with masks, as `reset` and `step` return them."""
         observation, mask = self.games.new_views()
-        everywhere, new = np.ones(self.num_envs, np.bool_), self.games.skips - self._told
+        everywhere, new = np.ones(self.num_envs, np.bool_), self.games.skips - self._reported
         if self._waiting:
-            new[self._over] = 0  # told with the first observation of the next game
-        self._told += new
+            new[self._over] = 0  # reported with the first observation of the next game
+        self._reported += new
         return self.scale.of(observation), {
             "action_mask": self._after_the_end(mask).view(np.int8), "_action_mask": everywhere,
             "seat": self.games.seats.copy(), "_seat": everywhere,
@@ -222,7 +225,7 @@ class DuelVectorEnv(_base()):  # type: ignore[misc]
 
 
 def mode_of(given: Any) -> Any:
-    """One of Gymnasium's ways to go on after the end, by itself, by its value or by its name."""
+    """One of Gymnasium's autoreset modes, given as itself, its value or its name."""
     for mode in gymnasium.vector.AutoresetMode:
         if given in (mode, mode.name, mode.value):
             return mode
@@ -230,7 +233,7 @@ def mode_of(given: Any) -> Any:
 
 
 def checked_mask(mask: Any, size: int) -> Array:
-    """Gymnasium's own rules for `reset_mask`."""
+    """`reset_mask` checked by Gymnasium's rules."""
     if not isinstance(mask, np.ndarray) or mask.dtype != np.bool_:
         raise TypeError("options['reset_mask'] is an array of true and false")
     if mask.shape != (size,) or not mask.any():

@@ -1,4 +1,7 @@
-"""The catalogue: which games there are, each loaded only when it is asked for.
+"""The catalogue: the built-in games and those of other packages, each imported when it is used.
+
+Another package adds a game with an entry point in the group `duels.games`, which refers to its
+class of rules or to a `GameSpec`: `your-game = "your_package:YourGame"`.
 
 >>> load("digit", life="9/10")
 DigitDuel(life=(9, 10), digits=9, hidden=False, first=0)
@@ -9,27 +12,41 @@ duels.core.errors.UnknownName: 'number' could be number-clash or number-wars
 
 from __future__ import annotations
 
-from importlib import import_module
+from typing import TYPE_CHECKING
 
 from duels.core.errors import OptionError, UnknownName, quote
 from duels.core.game import AnyGame, Game
-from duels.core.show import listed
+from duels.core.presentation import listed
+from duels.core.spec import GameSpec, located, rules_of, spec_of
+
+if TYPE_CHECKING:  # what follows from the rules is imported when it is used
+    from duels.algorithms.solution import Progress, Solution
+    from duels.plotting.drawing import Chart
 
 BUILT_IN = {
-    "firewall-breach": "duels.games.firewall_breach:FirewallBreach",
-    "number-clash": "duels.games.number_clash:NumberClash",
-    "cipher-siege": "duels.games.cipher_siege:CipherSiege",
-    "digit-duel": "duels.games.digit_duel:DigitDuel",
-    "number-wars": "duels.games.number_wars:NumberWars",
+    "firewall-breach": "duels.games.firewall_breach:SPEC",
+    "number-clash": "duels.games.number_clash:SPEC",
+    "cipher-siege": "duels.games.cipher_siege:SPEC",
+    "digit-duel": "duels.games.digit_duel:SPEC",
+    "number-wars": "duels.games.number_wars:SPEC",
 }
 
 
 def catalogue() -> dict[str, str]:
-    """Every game's slug and where its class is, games of other packages included."""
+    """Every game's slug and the reference to its registration, other packages' games included."""
     from importlib.metadata import entry_points  # scanning installed packages takes a while
 
     others = {point.name: point.value for point in entry_points(group="duels.games")}
     return BUILT_IN | {slug: place for slug, place in others.items() if slug not in BUILT_IN}
+
+
+def specs() -> dict[str, GameSpec]:
+    """The registration of every game by its slug."""
+    found = {slug: located(place) for slug, place in catalogue().items()}
+    return {
+        slug: entry if isinstance(entry, GameSpec) else spec_of(entry)
+        for slug, entry in found.items()
+    }
 
 
 def find(name: str) -> type[AnyGame]:
@@ -42,9 +59,7 @@ def find(name: str) -> type[AnyGame]:
         raise UnknownName(f"there is no game {quote(name)}; there are {listed(games)}")
     if len(fits) > 1:
         raise UnknownName(f"{quote(name)} could be {listed(fits, ' or ')}")
-    module, _, kind = games[fits[0]].partition(":")
-    game: type[AnyGame] = getattr(import_module(module), kind)
-    return game
+    return rules_of(located(games[fits[0]]))
 
 
 def load(name: str, /, **options: object) -> AnyGame:
@@ -63,6 +78,24 @@ def game_of(game: str | AnyGame) -> AnyGame:
     if not isinstance(game, Game):
         raise OptionError(f"a game is a name or what load(name) gives; got {quote(game)}")
     return game
+
+
+def solve(game: str | AnyGame, progress: Progress | None = None) -> Solution:
+    """The solution of a game, which may be named; `progress` is told of long work.
+
+    >>> solve("fire").start_value()
+    Fraction(277, 486)
+    """
+    from duels.algorithms import solutions
+
+    return solutions.solve(game_of(game), progress)
+
+
+def charts(game: str | AnyGame, progress: Progress | None = None) -> list[Chart]:
+    """The charts of perfect play of a game, which may be named."""
+    from duels import plotting
+
+    return plotting.charts(game_of(game), progress)
 
 
 def _matching(games: dict[str, str], wanted: str) -> list[str]:

@@ -1,13 +1,13 @@
-"""How good is it, exactly? The questions that only a solved game can answer, each one call.
+"""Exact measurements in solved games: exploitability, best responses and values.
 
-    exploitability(game, policy)       values, best responses, regrets, the worst positions
-    best_response(game, policy, seat)  the player who does best against a policy
-    head_to_head(game, one, two)       two known mixes against each other, without playing
-    value(game, *picks)                what a position is worth
+    exploitability(game, policy)       values, best responses, regrets, worst positions
+    best_response(game, policy, seat)  the player that is best against a policy
+    head_to_head(game, one, two)       two policies against each other, computed exactly
+    value(game, *picks)                the value of a position
 
-A game is what `duels.games.load` gives, or a name. A policy is `env.policy(function)`, a bare
+A game is the result of `duels.games.load`, or a name. A policy is `env.policy(function)`, a bare
 function from arrays of observations and masks to probabilities, the name of a built-in player, any
-player that says its mix, or a pair of these by seat (`duels.measure.policies`). A value is an
+player with a method `mix`, or a pair of these by seat (`duels.measure.policies`). A value is an
 expected score: 1 for a win, 0 for a loss, a half for a draw and for play that never ends.
 
 >>> from duels.games import load
@@ -27,19 +27,27 @@ expected score: 1 for a win, 0 for a loss, a half for a draw and for play that n
 
 from __future__ import annotations
 
+from duels.algorithms.best_response import Enumeration
+from duels.algorithms.solution import Progress, Unsolved, Value
 from duels.core.errors import OptionError, quote
 from duels.core.game import AnyGame
 from duels.games import game_of
-from duels.measure.plain import Walk
-from duels.measure.policies import Asked, Inconsistent, NotMeasurable, Policy, by_seat
+from duels.measure.dispatch import enumerate_positions, score_against
+from duels.measure.policies import Inconsistent, NotMeasurable, Policy, QueriedPolicy, by_seat
 from duels.measure.response import BestResponse, OpenResponse
-from duels.measure.result import EXACT, LOWER_BOUND, SELF_PLAY, Exploitability, Position, Seat
-from duels.measure.walking import score_against, walk
-from duels.solve.solution import Progress, Unsolved, Value
+from duels.measure.result import (
+    EXACT,
+    LOWER_BOUND,
+    SELF_PLAY,
+    Exploitability,
+    PositionRegret,
+    SeatResult,
+)
 
 __all__ = [
     "EXACT", "LOWER_BOUND", "SELF_PLAY",
-    "BestResponse", "Exploitability", "Inconsistent", "NotMeasurable", "Position", "Seat",
+    "BestResponse", "Exploitability", "Inconsistent", "NotMeasurable", "PositionRegret",
+    "SeatResult",
     "best_response", "exploitability", "head_to_head", "value",
 ]  # fmt: skip
 
@@ -50,31 +58,31 @@ def exploitability(
 ) -> Exploitability:  # fmt: skip
     """What a policy scores against perfect play and against its best response, in both seats.
 
-    The difference of the best response's value to what perfect play would score is exploitability:
-    0 only if no opponent gains anything, whatever the policy's own games look like. `policy` may be
-    a pair, `(first, second)`. `turn_limit` and `seconds` are for games with hidden hands
-    (docs/measure.md). A policy that is not consistent raises `Inconsistent`.
+    Exploitability is the value of perfect play less the value against the best response: 0 only
+    if no opponent gains anything against the policy. `policy` may be a pair, `(first, second)`.
+    `turn_limit` and `seconds` are for games with hidden hands (docs/measure.md). Raises
+    `Inconsistent` for a policy that answers differently when it is queried again.
     """
-    from duels.solve import solve
+    from duels.algorithms import solve
 
     game = game_of(game)
-    asked = by_seat(game, policy)
+    policies = by_seat(game, policy)
     if game.private:
-        from duels.measure.hidden import hidden_exploitability
+        from duels.measure.hidden_information import hidden_exploitability
 
-        return hidden_exploitability(game, asked, turn_limit, seconds, progress)
+        return hidden_exploitability(game, policies, turn_limit, seconds, progress)
     start = float(solve(game, progress).start_value())
-    perfect = Asked(game, "perfect")
-    seats: list[Seat] = []
+    perfect = QueriedPolicy(game, "perfect")
+    seats: list[SeatResult] = []
     large = False
     for seat in (0, 1):
-        best = walk(game, seat, asked[seat], progress=progress, large=large)
-        asked[seat].confirm()
-        large = not isinstance(best, Walk)
-        against = score_against(best, asked[seat], perfect, progress)
+        best = enumerate_positions(game, seat, policies[seat], progress=progress, large=large)
+        policies[seat].confirm()
+        large = not isinstance(best, Enumeration)
+        against = score_against(best, policies[seat], perfect, progress)
         optimal = start if seat == 0 else 1 - start
-        found = Seat(
-            game, seat, optimal, 1 - against, 1 - float(best.values()[0]), best, asked[seat]
+        found = SeatResult(
+            game, seat, optimal, 1 - against, 1 - float(best.values()[0]), best, policies[seat]
         )
         found.require_best()
         seats.append(found)
@@ -85,61 +93,61 @@ def head_to_head(
     game: str | AnyGame, one: Policy, two: Policy, *, turn_limit: int | None = None,
     progress: Progress | None = None,
 ) -> float:  # fmt: skip
-    """Player 1's expected score when `one` sits there and `two` opposite, computed exactly."""
+    """Player 1's exact expected score when `one` plays as Player 1 and `two` as Player 2."""
     game = game_of(game)
     first, second = by_seat(game, one)[0], by_seat(game, two)[1]
     if game.private:
-        from duels.measure.hidden import Tree
+        from duels.measure.hidden_information import ResponseTree
 
-        return 1 - Tree(game, 0, first, second, turn_limit=turn_limit).confirmed().value
-    found = walk(game, 0, first, second, progress=progress)
+        return 1 - ResponseTree(game, 0, first, second, turn_limit=turn_limit).confirmed().value
+    found = enumerate_positions(game, 0, first, second, progress=progress)
     first.confirm()
     second.confirm()
     return 1 - float(found.values()[0])
 
 
 def value(game: str | AnyGame, *picks: str) -> Value | None:
-    """Player 1's expected score with perfect play after a record's picks, as `duels value` takes.
+    """Player 1's expected score with perfect play after picks as `duels value` takes them.
 
-    None where it is not known, which happens only in games that are solved approximately.
+    None if it is not known, which happens only in games that are solved approximately.
     """
-    from duels.analysis.position import followed
-    from duels.solve import solve
+    from duels.algorithms import solve
+    from duels.analysis.position import match_after
 
     game = game_of(game)
-    return solve(game).value_at(followed(game, list(picks)))
+    return solve(game).value_at(match_after(game, list(picks)))
 
 
 def best_response(
     game: str | AnyGame, policy: Policy, seat: int, *, turn_limit: int | None = None,
     seconds: float | None = None, progress: Progress | None = None,
 ) -> BestResponse:  # fmt: skip
-    """The player in `seat` (0 or 1) that does best against a policy in the other one.
+    """The player in `seat` (0 or 1) that does best against a policy in the other seat.
 
-    Of a pair of policies it is the other seat's that counts. `turn_limit` and `seconds` are as in
-    `exploitability`; where that gives a lower bound, so is the value of this player, which is then
-    an estimate that knows its error.
+    Of a pair of policies, the other seat's is used. `turn_limit` and `seconds` are as in
+    `exploitability`; if that gives a lower bound, so does the value of this player, which is then
+    an estimate with an error.
     """
     if seat not in (0, 1) or isinstance(seat, bool | float):
         raise OptionError(f"seat takes 0 (Player 1) or 1 (Player 2); got {quote(seat)}")
     game = game_of(game)
-    asked = by_seat(game, policy)[1 - seat]
+    queried = by_seat(game, policy)[1 - seat]
     if game.private:
-        from duels.measure.hidden import hidden_response
+        from duels.measure.hidden_information import hidden_response
 
-        return hidden_response(game, asked, seat, turn_limit, seconds, progress)
-    found = walk(game, 1 - seat, asked, progress=progress)
-    asked.confirm()
+        return hidden_response(game, queried, seat, turn_limit, seconds, progress)
+    found = enumerate_positions(game, 1 - seat, queried, progress=progress)
+    queried.confirm()
     response = OpenResponse(game, seat, found)
     optimal = _optimal(game, 1 - seat)
     if optimal is not None:
-        Seat(game, 1 - seat, optimal, None, 1 - response.value).require_best()
+        SeatResult(game, 1 - seat, optimal, None, 1 - response.value).require_best()
     return response
 
 
 def _optimal(game: AnyGame, seat: int) -> float | None:
-    """What perfect play scores in a seat; None in a game that is not solved."""
-    from duels.solve import solve
+    """The value of perfect play in a seat; None if the game is not solved."""
+    from duels.algorithms import solve
 
     try:
         start = float(solve(game).start_value())

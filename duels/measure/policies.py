@@ -1,15 +1,15 @@
-"""What can be measured: anything that says how likely it is to choose each move.
+"""Policies that can be measured: anything with a known probability of each move.
 
 - A function from observations and masks to probabilities, a row for each position. `env.policy(f)`
-  says which observations it takes; a bare function gets those of `Game.encode` as they are. It is
-  called for very many positions at a time, and told the seat if it has a parameter `seat`.
+  declares which observations it takes; a bare function gets those of `Game.encode` unchanged. It is
+  called for very many positions at a time, with the seat if it has a parameter `seat`.
 - A player by its name, as `duels.players.player` takes it, or as an object.
-- Any other object with `choose(view)` that says its mix: `mix(view)` gives the chance of each move.
-  One that always chooses the same move in the same position may say `pure = True` instead.
+- Any other object with `choose(view)` and `mix(view)`, which returns the probability of each move.
+  A deterministic player may have `pure = True` instead of `mix`.
 - A pair of these, `(first, second)`: the policy of each seat.
 
-A player that only picks is refused: what others can do against a mix does not follow from one pick.
-So is a policy that answers differently when it is asked again (`Asked.confirm`).
+Players that return only a move are refused: one move does not reveal their probabilities. So are
+policies that answer differently when they are queried again (`QueriedPolicy.confirm`).
 """
 
 from __future__ import annotations
@@ -18,35 +18,35 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from duels.core.errors import DuelsError, quote
-from duels.core.game import AnyGame, Decide, Move
+from duels.core.game import AnyGame, Move
 from duels.core.player import Player, View, answer
-from duels.core.show import player_name
+from duels.core.presentation import player_name
 from duels.envs.policy import EnvPolicy
 
 Arrays = Any
 ArrayPolicy = Callable[..., Arrays]
 Policy = str | Player | ArrayPolicy | EnvPolicy | tuple[Any, Any] | Any
-Mix = Mapping[Move, float]
+MixedStrategy = Mapping[Move, float]
 
-ROUNDING = 1e-3  # that chances may miss a sum of 1 by, as those of a network's 32 bits do
-NEGLIGIBLE = 1e-6  # on moves that are not legal: left out
-# Two answers for one position may differ by this. A network's 32 bits give slightly different
-# numbers in batches of different sizes.
+ROUNDING = 1e-3  # allowed error of a sum of probabilities, as of a network's 32-bit floats
+NEGLIGIBLE = 1e-6  # probability of an illegal move that is ignored
+# Allowed difference between two answers for one position: a network with 32-bit floats gives
+# slightly different numbers in batches of different sizes.
 SAME = 1e-4
-KEPT = 32_768  # answers that are all asked for again; of those that follow, one in STEP
+CHECKED = 32_768  # the first answers, all of which are checked; after them, one in STEP is
 STEP = 61
 
 
 class NotMeasurable(DuelsError, ValueError):
-    """A policy that does not say what must be known to measure it; the message says what."""
+    """A policy that cannot be measured; the message gives the reason."""
 
 
-class NoMix(NotMeasurable):
-    """A player that picks and does not say how likely each move is, here or anywhere."""
+class NoMixedStrategy(NotMeasurable):
+    """A player that returns moves but not their probabilities, in some or in all positions."""
 
 
 class Inconsistent(NotMeasurable):
-    """A policy that answers differently when it is asked again about the same position."""
+    """A policy that answers differently when it is queried again about the same position."""
 
     def __init__(self, what: str) -> None:
         super().__init__(
@@ -55,25 +55,25 @@ class Inconsistent(NotMeasurable):
         )
 
 
-class Asked:
-    """A policy, asked about many positions of a game at once."""
+class QueriedPolicy:
+    """A policy that is queried about many positions of a game at once."""
 
     array: ArrayPolicy | None = None
     player: Player | None = None
-    made: EnvPolicy | None = None  # which observations the array policy takes; None: as they are
+    made: EnvPolicy | None = None  # the environment's policy; None: raw observations
 
     def __init__(self, game: AnyGame, policy: Policy) -> None:
         self.game = game
         self.pure = False
-        self._count = 0  # answers so far
-        # Answers to ask for again: views with mixes, or a seat with observations, masks and rows of
-        # chances. None when that is done.
-        self._kept: list[Any] | None = []
+        self._count = 0  # number of answers so far
+        # Answers to check: views with mixed strategies, or a seat with observations, masks and rows
+        # of probabilities. None after `confirm`.
+        self._to_check: list[Any] | None = []
         given: Any = policy
         if isinstance(policy, str):
             from duels.players import player
 
-            given = player(policy, stream="")  # only its mix is asked for
+            given = player(policy, stream="")  # only its probabilities are used
         if isinstance(given, EnvPolicy):
             if given.game != game:
                 raise NotMeasurable(
@@ -95,22 +95,22 @@ class Asked:
 
     def _check_player(self, player: Any) -> None:
         kind = type(player)
-        says = getattr(kind, "mix", None)
+        method = getattr(kind, "mix", None)
         self.pure = bool(getattr(player, "pure", False))
-        if not self.pure and (says is None or says is Player.mix):
-            raise NoMix(
+        if not self.pure and (method is None or method is Player.mix):
+            raise NoMixedStrategy(
                 f"{kind.__name__} picks moves and does not say how likely each is: give it "
                 "mix(view), or pure = True if it always picks the same in the same position"
             )
         if getattr(player, "needs_history", False) and not self.game.private:
             raise NotMeasurable(f"{kind.__name__} chooses by the history, which is not measured")
 
-    # Which observations an array policy is asked about
+    # Observations of array policies
 
     def observations(self) -> dict[str, bool] | None:
-        """The observations of an array policy, as plain data; None of a player.
+        """Which observations an array policy gets, as plain data; None for a player.
 
-        `declared`: `env.policy` said what they are. A bare function gets raw ones.
+        `declared`: they are those of `env.policy`. A bare function gets raw ones.
         """
         if self.array is None:
             return None
@@ -122,13 +122,13 @@ class Asked:
         }
 
     def encoded(self, view: View) -> tuple[int, ...]:
-        """What an array policy is shown of a view, before it is normalised."""
+        """The observation of a view for an array policy, before normalisation."""
         assert view.player is not None
         seen = self.game.encode(view.observation, view.player)
         return seen + self.past(view)
 
     def past(self, view: View) -> tuple[Any, ...]:
-        """What a policy may go by besides what it sees now: the history, or what it recalls."""
+        """What a policy may use besides the current observation: the history, or its memory."""
         if self.array is None:
             return view.history
         if self.made is None or not self.made.memory:
@@ -136,47 +136,50 @@ class Asked:
         assert view.player is not None
         return self.game.recall(view.history, view.player)
 
-    # Asking
+    # Queries
 
-    def mixes(self, views: Sequence[View]) -> list[dict[Move, float]]:
-        """The chance of each move that has one, for every view; all are of the same seat."""
+    def strategies(self, views: Sequence[View]) -> list[dict[Move, float]]:
+        """The mixed strategy for every view, without moves of probability 0; all of one seat."""
         if self.array is None:
-            found = [self._checked(view, self._said(view)) for view in views]
-            if self._kept is not None:
-                self._kept += [(views[n], found[n]) for n in self._sample(len(views))]
+            found = [self._checked(view, self._probabilities(view)) for view in views]
+            if self._to_check is not None:
+                self._to_check += [(views[n], found[n]) for n in self._sample(len(views))]
             return found
-        from duels.solve.compiled import np
+        from duels.algorithms.compiled import np
 
         if np is None:
             from duels.core.errors import MissingExtra
+            from duels.core.extras import install_command
 
-            raise MissingExtra("policies over arrays need numpy: pip install 'duels[solve]'")
+            raise MissingExtra(f"policies over arrays need numpy: {install_command('solve')}")
         moves = self.game.moves()
         seen = [self.encoded(view) for view in views]
         masks = [[move in view.options for move in moves] for view in views]
-        rows = self.rows(np.array(seen, np.int16), np.array(masks, np.bool_), views[0].player or 0)
+        rows = self.probabilities(
+            np.array(seen, np.int16), np.array(masks, np.bool_), views[0].player or 0
+        )
         return [
             {move: float(p) for move, p in zip(moves, row, strict=True) if p > 0}
             for row in rows.tolist()
         ]
 
-    def rows(self, observations: Arrays, masks: Arrays, seat: int) -> Arrays:
-        """What a function of arrays answers, checked and adding up to 1 to the last bit."""
-        found = self._rows(observations, masks, seat)
-        if self._kept is not None and (some := self._sample(len(found))):
-            self._kept.append((seat, observations[some], masks[some], found[some]))
+    def probabilities(self, observations: Arrays, masks: Arrays, seat: int) -> Arrays:
+        """The answers of an array policy, checked and normalised."""
+        found = self._checked_rows(observations, masks, seat)
+        if self._to_check is not None and (some := self._sample(len(found))):
+            self._to_check.append((seat, observations[some], masks[some], found[some]))
         return found
 
-    def _said(self, view: View) -> Mix:
+    def _probabilities(self, view: View) -> MixedStrategy:
         assert self.player is not None
         if self.pure:
             return {answer(self.player, view): 1.0}
         mix = self.player.mix(view)
         if mix is None:
-            raise NoMix(f"{type(self.player).__name__} does not say its mix everywhere")
+            raise NoMixedStrategy(f"{type(self.player).__name__} does not say its mix everywhere")
         return mix
 
-    def _checked(self, view: View, mix: Mix) -> dict[Move, float]:
+    def _checked(self, view: View, mix: MixedStrategy) -> dict[Move, float]:
         total = sum(mix.values())
         wrong = [move for move, p in mix.items() if p < 0 or (p > 0 and move not in view.options)]
         if wrong or not abs(total - 1) <= ROUNDING:
@@ -186,8 +189,8 @@ class Asked:
             )
         return {move: p / total for move, p in mix.items() if p > 0}
 
-    def _rows(self, observations: Arrays, masks: Arrays, seat: int) -> Arrays:
-        from duels.solve.compiled import np
+    def _checked_rows(self, observations: Arrays, masks: Arrays, seat: int) -> Arrays:
+        from duels.algorithms.compiled import np
 
         assert self.array is not None
         seen = observations if self.made is None else self.made.observations(observations)
@@ -213,31 +216,31 @@ class Asked:
             )
         return found / totals[:, None]
 
-    # Asking again
+    # Consistency
 
     def _sample(self, count: int) -> list[int]:
-        """Which of so many further answers are asked for again: all at first, then one in STEP."""
+        """The indices of further answers to check: all at first, then one in STEP."""
         begin, self._count = self._count, self._count + count
-        whole = max(0, min(count, KEPT - begin))
+        whole = max(0, min(count, CHECKED - begin))
         return [*range(whole), *range(whole + -(begin + whole) % STEP, count, STEP)]
 
     def confirm(self) -> None:
-        """Ask again for a sample of the answers so far, and raise `Inconsistent` if any differs.
+        """Query a sample of the answers again and raise `Inconsistent` if any differs.
 
-        Rows are asked for in other batches than before, so that a policy whose answers depend on
-        the rest of a batch is noticed as well.
+        Rows are queried in other batches than before, to detect policies whose answers depend on
+        the rest of the batch.
         """
-        kept, self._kept = self._kept or [], None
+        answers, self._to_check = self._to_check or [], None
         if self.array is None:
-            for view, before in kept:
-                again = self._checked(view, self._said(view))
+            for view, before in answers:
+                again = self._checked(view, self._probabilities(view))
                 if any(abs(before.get(m, 0) - again.get(m, 0)) > SAME for m in before | again):
                     self._refuse(view.observation, view.player, before, again)
             return
-        from duels.solve.compiled import np
+        from duels.algorithms.compiled import np
 
         for seat in (0, 1):
-            parts = [rows for of, *rows in kept if of == seat]
+            parts = [rows for of, *rows in answers if of == seat]
             if not parts:
                 continue
             every = [np.concatenate(part) for part in zip(*parts, strict=True)]
@@ -245,9 +248,9 @@ class Asked:
                 self._confirm_rows(seat, *(part[half::2] for part in every))
 
     def _confirm_rows(self, seat: int, observations: Arrays, masks: Arrays, before: Arrays) -> None:
-        for begin in range(0, len(before), KEPT):
-            some = slice(begin, begin + KEPT)
-            again = self._rows(observations[some], masks[some], seat)
+        for begin in range(0, len(before), CHECKED):
+            some = slice(begin, begin + CHECKED)
+            again = self._checked_rows(observations[some], masks[some], seat)
             differs = (abs(before[some] - again) > SAME).any(axis=1)
             if differs.any():
                 at = int(differs.argmax())
@@ -257,7 +260,9 @@ class Asked:
                 )
                 self._refuse(observations[begin + at].tolist(), seat, one, two)
 
-    def _refuse(self, seen: Any, seat: int | None, before: Mix, again: Mix) -> None:
+    def _refuse(
+        self, seen: Any, seat: int | None, before: MixedStrategy, again: MixedStrategy
+    ) -> None:
         one, two = (
             {move: round(p, 6) for move, p in mix.items() if p > 0} for mix in (before, again)
         )
@@ -266,15 +271,15 @@ class Asked:
         )
 
 
-def by_seat(game: AnyGame, policy: Policy) -> tuple[Asked, Asked]:
-    """The policy of each seat; one that is no pair has both."""
+def by_seat(game: AnyGame, policy: Policy) -> tuple[QueriedPolicy, QueriedPolicy]:
+    """The policy of each seat; a policy that is not a pair plays both."""
     if not isinstance(policy, tuple | list):
-        return Asked(game, policy), Asked(game, policy)
+        return QueriedPolicy(game, policy), QueriedPolicy(game, policy)
     if len(policy) != 2:
         raise NotMeasurable(
             f"policies by seat are two, (first, second); got {len(policy)}: {quote(policy)}"
         )
-    return Asked(game, policy[0]), Asked(game, policy[1])
+    return QueriedPolicy(game, policy[0]), QueriedPolicy(game, policy[1])
 
 
 def _takes_seat(function: ArrayPolicy) -> bool:
@@ -282,12 +287,5 @@ def _takes_seat(function: ArrayPolicy) -> bool:
 
     try:
         return "seat" in signature(function).parameters
-    except (TypeError, ValueError):  # a built-in function that does not say
+    except (TypeError, ValueError):  # a built-in function without a signature
         return False
-
-
-def view_of(game: AnyGame, state: Any, player: int) -> View:
-    """What a player sees of a state in which that player chooses; in an open game that is all."""
-    turn = game.turn(state)
-    assert isinstance(turn, Decide)
-    return View(game, player, game.observe(state, player), (), turn.options[player])

@@ -1,17 +1,17 @@
-"""The players that do best against a policy, made from what a walk or a tree found."""
+"""Best responses as players, from an enumeration or a response tree."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
+from duels.algorithms.best_response import Enumeration
 from duels.core.game import AnyGame, Event, Move
 from duels.core.player import View
-from duels.measure.plain import Walk
-from duels.players.opponent import Mixed
+from duels.players.base import Mixed
 
 if TYPE_CHECKING:
-    from duels.measure.rows import Rows
+    from duels.measure.compiled_enumeration import CompiledEnumeration
 
 
 class BestResponse(Mixed):
@@ -23,14 +23,14 @@ class BestResponse(Mixed):
 
 
 class OpenResponse(BestResponse):
-    """In an open game. Where that policy never lets a game come, it plays perfectly."""
+    """A best response in an open game; in states that are not reached it plays perfectly."""
 
-    def __init__(self, game: AnyGame, seat: int, found: Walk | Rows) -> None:
+    def __init__(self, game: AnyGame, seat: int, found: Enumeration | CompiledEnumeration) -> None:
         super().__init__(game, seat, float(found.values()[0]))
         self._found = found
 
     def mix(self, view: View) -> Mapping[Move, float]:
-        from duels.solve import solve
+        from duels.algorithms import solve
 
         solution = solve(self.game)
         number = -1
@@ -42,8 +42,10 @@ class OpenResponse(BestResponse):
 
 
 class HiddenResponse(BestResponse):
-    """In a game with hidden hands, by what it has seen. Where that policy never lets a game come,
-    any move is as likely as another."""
+    """A best response in a game with hidden hands, by what its player has seen.
+
+    In histories that are not reached all moves are equally likely.
+    """
 
     needs_history = True
 

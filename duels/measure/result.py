@@ -1,4 +1,4 @@
-"""What came out: a policy's values by seat, its exploitability, and where it goes wrong."""
+"""Results of a measurement: values by seat, exploitability and the worst positions of a policy."""
 
 from __future__ import annotations
 
@@ -6,41 +6,41 @@ from collections.abc import Iterator, Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from duels.algorithms.best_response import Enumeration
+from duels.algorithms.estimate import CONFIDENCE, error_of, estimated
+from duels.algorithms.response_graph import POLICY
 from duels.core.game import AnyGame, Move
-from duels.core.show import player_name
+from duels.core.presentation import player_name
 from duels.core.wire import dump_observation
-from duels.measure.graph import POLICY
-from duels.measure.plain import Walk
-from duels.measure.policies import Asked, Inconsistent
-from duels.measure.walking import optimal_values
-from duels.solve.estimate import CONFIDENCE, error_of, estimated
+from duels.measure.dispatch import optimal_values
+from duels.measure.policies import Inconsistent, QueriedPolicy
 
 if TYPE_CHECKING:
-    from duels.measure.rows import Rows
+    from duels.measure.compiled_enumeration import CompiledEnumeration
 
-# How far figures can be trusted, and what a seat's exploitability is measured from.
+# The kind of a result: its accuracy, and what a seat's exploitability is relative to.
 EXACT = "exact"
-SELF_PLAY = "exact, from self-play"  # hidden hands: from what the policy scores against itself
+SELF_PLAY = "exact, from self-play"  # hidden hands: relative to the policy against itself
 LOWER_BOUND = "lower bound"  # likewise, and the responder was learned: a better one may exist
-SAMPLED = "sampled lower bound"  # of who does not say its mix (`duels.measure.sampled`)
-BOUNDS = (LOWER_BOUND, SAMPLED)  # values that are measured, with an interval
+SAMPLED = "sampled lower bound"  # players without known probabilities (`duels.measure.sampled`)
+BOUNDS = (LOWER_BOUND, SAMPLED)  # kinds whose values are estimates with an interval
 SHOWN = 5  # of the worst positions
 FORMAT, VERSION = "duels exploitability", 1  # of the JSON
-NOTHING = 1e-9  # a regret below this is not worth showing
-ROUNDING = 1e-12  # an exploitability below this is none
-TOLERANCE = 1e-6  # by which the solution's and the response's figures may miss each other
+NOTHING = 1e-9  # smaller regrets are not shown
+ROUNDING = 1e-12  # a smaller exploitability is 0
+TOLERANCE = 1e-6  # allowed difference between the solution's and the response's values
 BARE = (
     "The policy is a bare function and was asked with raw observations. One that learned in an "
     "environment is measured as env.policy(function)."
 )
 
 
-class Position(NamedTuple):
-    """A position in which the policy chooses, and what its mix gives away there.
+class PositionRegret(NamedTuple):
+    """A position in which the policy chooses, with the policy's regret there.
 
-    `regret` is the expected score lost to the best answer to this mix when both play perfectly
-    afterwards. `visits` is how often a game against the best response comes here, so `cost` is what
-    this position adds to the exploitability.
+    `regret` is the expected score lost to the best answer to the policy's mixed strategy when both
+    play perfectly afterwards. `visits` is the expected number of visits in a game against the best
+    response, so `cost` is what this position contributes to the exploitability.
     """
 
     seat: int
@@ -55,33 +55,34 @@ class Position(NamedTuple):
         return self.regret * self.visits
 
 
-class Seat:
-    """What is known of a policy in one seat. Values are the policy's own expected score."""
+class SeatResult:
+    """The result of a policy in one seat. Values are the policy's own expected score."""
 
     def __init__(
         self, game: AnyGame, seat: int, optimal: float, against_perfect: float | None,
-        against_best: float, walk: Walk | Rows | None = None, asked: Asked | None = None,
+        against_best: float, enumeration: Enumeration | CompiledEnumeration | None = None,
+        policy: QueriedPolicy | None = None,
     ) -> None:  # fmt: skip
-        self.game, self.seat, self.walk = game, seat, walk
-        self.observations = None if asked is None else asked.observations()
-        made = None if asked is None else asked.made
+        self.game, self.seat, self.enumeration = game, seat, enumeration
+        self.observations = None if policy is None else policy.observations()
+        made = None if policy is None else policy.made
         # Whether the policy's environment never had its agent in this seat.
         self.unused = made is not None and made.seat not in (None, seat)
-        # What perfect play scores in this seat; with hidden hands, what the policy itself does.
+        # What perfect play scores in this seat; with hidden hands, the policy against itself.
         self.optimal = optimal
         self.value_vs_perfect = against_perfect
         self.value_vs_best_response = against_best
 
     @property
     def exploitability(self) -> float:
-        """What the policy gives away at most, against whomever: 0 for perfect play."""
+        """The largest loss to any opponent, relative to `optimal`: 0 for perfect play."""
         found = self.optimal - self.value_vs_best_response
         return 0.0 if error_of(found) is None and abs(found) < ROUNDING else found
 
     def require_best(self) -> None:
-        """Refuse a best response that does worse than perfect play, or the policy itself, would.
+        """Raise `Inconsistent` if the best response does worse than perfect play or the policy.
 
-        Only a policy whose answers changed while it was measured makes such a figure.
+        Only a policy whose answers changed during the measurement has such values.
         """
         others = [self.optimal, self.value_vs_perfect]
         least = min(other for other in others if other is not None)
@@ -94,43 +95,53 @@ class Seat:
 
     @cached_property
     def regrets(self) -> Any:
-        """Of all positions that the policy and any responder can reach, in order of discovery.
+        """The regrets in all positions that can be reached, in order of discovery.
 
-        Where the policy does not choose, it is what the opponent's best move brings: nothing.
+        They are 0 where the policy does not choose.
         """
-        return [] if self.walk is None else self.walk.regrets(optimal_values(self.walk))
+        return (
+            []
+            if self.enumeration is None
+            else self.enumeration.regrets(optimal_values(self.enumeration))
+        )
 
     @cached_property
     def visits(self) -> Any:
-        """How often a game against the best response comes to each of these positions."""
-        return [] if self.walk is None or not len(self.walk) else self.walk.visits()
+        """The expected visits to each of these positions in a game against the best response."""
+        return (
+            []
+            if self.enumeration is None or not len(self.enumeration)
+            else self.enumeration.visits()
+        )
 
     def positions(self) -> Iterator[tuple[Any, float]]:
         """Every state in which the policy chooses, with its regret there."""
         for number, regret in enumerate(self.regrets):
-            assert self.walk is not None
-            if self.walk.graph.chooser[number] & POLICY:
-                yield self.walk.state(number), float(regret)
+            assert self.enumeration is not None
+            if self.enumeration.graph.chooser[number] & POLICY:
+                yield self.enumeration.state(number), float(regret)
 
-    def worst(self, count: int = SHOWN) -> list[Position]:
-        """Those that cost most; of those that cost nothing, the largest regrets."""
-        if self.walk is None:
+    def worst(self, count: int = SHOWN) -> list[PositionRegret]:
+        """The positions with the largest cost; among those without cost, the largest regrets."""
+        if self.enumeration is None:
             return []
-        chooser, regrets, visits = self.walk.graph.chooser, self.regrets, self.visits
+        chooser, regrets, visits = self.enumeration.graph.chooser, self.regrets, self.visits
         numbers = sorted(
             (n for n in _largest(regrets, visits, count) if chooser[n] & POLICY),
             key=lambda n: (-_cost(regrets[n], visits[n]), -regrets[n]),
         )[:count]
         return [self._position(int(number)) for number in numbers]
 
-    def _position(self, number: int) -> Position:
-        from duels.solve import solve
+    def _position(self, number: int) -> PositionRegret:
+        from duels.algorithms import solve
 
-        assert self.walk is not None
-        state = self.walk.state(number)
+        assert self.enumeration is not None
+        state = self.enumeration.state(number)
         perfect = solve(self.game).assess_state(state, self.seat).mix
         regret, visits = float(self.regrets[number]), float(self.visits[number])
-        return Position(self.seat, state, self.walk.mix(number), perfect, regret, visits)
+        return PositionRegret(
+            self.seat, state, self.enumeration.mixed_strategy(number), perfect, regret, visits
+        )
 
 
 def _cost(regret: float, visits: float) -> float:
@@ -139,7 +150,7 @@ def _cost(regret: float, visits: float) -> float:
 
 
 def _largest(regrets: Any, visits: Any, count: int) -> list[int]:
-    """Numbers among which the worst are; of an array only those that may be, found at once."""
+    """Numbers of positions that include the worst; for arrays a short list, by partition."""
     if isinstance(regrets, list):
         return [number for number, regret in enumerate(regrets) if regret > NOTHING]
     costs, some = regrets * visits, min(count, len(regrets))
@@ -149,21 +160,20 @@ def _largest(regrets: Any, visits: Any, count: int) -> list[int]:
 
 
 class Exploitability:
-    """How good a policy is: values by seat, the first number of a pair being Player 1's.
+    """The exploitability of a policy: values by seat, Player 1's first.
 
-    `kind` says how far the figures can be trusted: `exact`; `exact, from self-play` in a small game
-    with hidden hands; `lower bound` where a responder had to be learned and a better one may exist;
-    or `sampled lower bound` of a player that does not say its mix. In the last two, values are
-    estimates that know their error.
+    `kind` is the accuracy of the figures: `exact`; `exact, from self-play` in a small game with
+    hidden hands; `lower bound` if the responder was learned and a better one may exist; or `sampled
+    lower bound` for a player without known probabilities. The last two have estimates with errors.
     """
 
     def __init__(
-        self, game: AnyGame, seats: tuple[Seat, Seat], kind: str = EXACT,
+        self, game: AnyGame, seats: tuple[SeatResult, SeatResult], kind: str = EXACT,
         at_most: float | None = None, note: str = "",
     ) -> None:  # fmt: skip
         self.game, self.seats, self.kind = game, seats, kind
-        self.note = note  # how it was measured, where that is not always the same
-        self.at_most = at_most  # a certified upper bound of `total`; None: there is none
+        self.note = note  # how it was measured, where that varies
+        self.at_most = at_most  # a certified upper bound of `total`, if any
 
     @property
     def value_vs_perfect(self) -> tuple[float | None, float | None]:
@@ -179,16 +189,16 @@ class Exploitability:
 
     @property
     def total(self) -> float:
-        """Both seats together, which the field also calls NashConv (of scores from 0 to 1)."""
+        """The sum over both seats, also called NashConv (of scores from 0 to 1)."""
         return sum(self.exploitability)
 
-    def worst(self, count: int = SHOWN) -> list[Position]:
-        """The positions of both seats that cost most."""
+    def worst(self, count: int = SHOWN) -> list[PositionRegret]:
+        """The positions of both seats with the largest cost."""
         found = [position for seat in self.seats for position in seat.worst(count)]
         return sorted(found, key=lambda p: (-_cost(p.regret, p.visits), -p.regret))[:count]
 
     def to_json(self, count: int = SHOWN) -> dict[str, Any]:
-        """Plain data; a figure under the key "1" or "2" is that of the policy as that player."""
+        """JSON values; the keys "1" and "2" are the policy as that player."""
 
         def both(values: tuple[float | None, float | None]) -> dict[str, float | None]:
             return {str(seat + 1): None if v is None else float(v) for seat, v in enumerate(values)}
@@ -205,7 +215,7 @@ class Exploitability:
             "value_vs_best_response": both(self.value_vs_best_response),
             "exploitability": both(self.exploitability),
             "total": float(self.total),
-            "worst": [self._told(position) for position in self.worst(count)],
+            "worst": [self._position_json(position) for position in self.worst(count)],
         }
         if self.note:
             data["note"] = self.note
@@ -216,13 +226,13 @@ class Exploitability:
             data["at_most"] = self.at_most
         return data
 
-    def _asked(self) -> list[str]:
-        """What a reader must know of the observations that a policy over arrays was given."""
+    def _observation_notes(self) -> list[str]:
+        """Notes on the observations that a policy over arrays was given."""
         lines = []
-        told = {seat.seat: seat.observations for seat in self.seats if seat.observations}
-        if any(not found["declared"] for found in told.values()):
+        by_seat = {seat.seat: seat.observations for seat in self.seats if seat.observations}
+        if any(not found["declared"] for found in by_seat.values()):
             lines.append(BARE)
-        for seat, found in told.items():
+        for seat, found in by_seat.items():
             if found["declared"]:
                 scaled = "normalized" if found["normalize"] else "raw"
                 memory = " with memory" if found["memory"] else ""
@@ -236,7 +246,7 @@ class Exploitability:
         ]  # fmt: skip
         return ["", *lines] if lines else []
 
-    def _told(self, position: Position) -> dict[str, Any]:
+    def _position_json(self, position: PositionRegret) -> dict[str, Any]:
         seen = self.game.observe(position.state, position.seat)
         return {
             "player": position.seat + 1,
@@ -249,13 +259,13 @@ class Exploitability:
         }
 
     def text(self, count: int = SHOWN, *, ascii_only: bool = False) -> list[str]:
-        """A few lines for a reader."""
+        """The result as lines of text."""
 
         def shown(value: float | None) -> str:
             if value is None:
                 return "not known"
             if error_of(value) is None:
-                return f"{round(value, 6) + 0.0:.6f}"  # and never -0
+                return f"{round(value, 6) + 0.0:.6f}"  # + 0.0: never -0
             return estimated(value, ascii_only=ascii_only)
 
         lines = []
@@ -276,12 +286,12 @@ class Exploitability:
                 self.note
                 or "A lower bound: the responder was learned, and a better one may exist.",
             ]  # fmt: skip
-        lines += self._asked()
+        lines += self._observation_notes()
         worst = self.worst(count)
         if worst:
             lines += ["", "Where it goes wrong, by what that costs against its best response:"]
         for position in worst:
-            data = self._told(position)
+            data = self._position_json(position)
             where = ", ".join(f"{name} {_plain(value)}" for name, value in data["position"].items())
             lines += [
                 f"  {player_name(position.seat)}, {where}",

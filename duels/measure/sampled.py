@@ -1,10 +1,9 @@
-"""A player that does not say its mix: what somebody is shown to gain against it, with an interval.
+"""Sampled lower bound of the exploitability of a player without known probabilities.
 
-Its choices are sampled, a few at every position, and a best response to what came up is computed.
-What that response would score against the sample says too much: it was chosen for the very luck of
-that sample. So it is played in fresh games against the player itself. Its mean score there is an
-unbiased figure for what one opponent gains, and nobody who knows more gains less: a lower bound of
-the exploitability, with the interval of the mean.
+The player's choices are sampled, a few times at every position, and a best response to the sampled
+frequencies is computed. Its value against the sample is biased, since it was fitted to the sample's
+noise. So it plays new games against the player itself. Its mean score there is an unbiased estimate
+of what one opponent gains, and so a lower bound of the exploitability, with an interval.
 """
 
 from __future__ import annotations
@@ -14,33 +13,33 @@ from collections.abc import Mapping
 from math import sqrt
 from typing import Any
 
+from duels.algorithms.estimate import Estimate
+from duels.algorithms.solution import Progress, Unsolved
 from duels.core.chance import stream
 from duels.core.errors import Misbehaved
 from duels.core.game import AnyGame, Move
 from duels.core.match import TURN_LIMIT, Match
 from duels.core.player import Player, View
 from duels.games import game_of
-from duels.measure.hidden import Tree
-from duels.measure.policies import Asked
+from duels.measure.dispatch import enumerate_positions
+from duels.measure.hidden_information import ResponseTree
+from duels.measure.policies import QueriedPolicy
 from duels.measure.response import OpenResponse
-from duels.measure.result import SAMPLED, Exploitability, Seat
-from duels.measure.walking import walk
-from duels.players.hosting import Host, choice
+from duels.measure.result import SAMPLED, Exploitability, SeatResult
 from duels.players.optimal import Perfect
-from duels.solve.estimate import Estimate
-from duels.solve.solution import Progress, Unsolved
+from duels.players.runner import Host, choice
 
-GAMES = 1000  # fresh ones behind each figure
-ASKS = (1, 4, 16)  # at a position; fewer where the positions would be too many
-MOST = 20_000  # positions to ask about, in each seat
-
-
-class TooMany(Exception):
-    """More positions than can be asked about."""
+GAMES = 1000  # new games for each figure
+ASKS = (1, 4, 16)  # samples at a position; fewer if there would be too many positions
+MOST = 20_000  # positions to sample in each seat, at most
 
 
-class Sample(Player):
-    """A player's choices at each position it was asked about, as a mix."""
+class TooManyPositions(Exception):
+    """More positions than can be sampled."""
+
+
+class SampledPlayer(Player):
+    """A player whose mixed strategy is the sampled frequencies of another player's choices."""
 
     def __init__(
         self, player: Player, asks: int, known: dict[Any, list[Move]], tell: Progress, seed: int = 1
@@ -56,10 +55,10 @@ class Sample(Player):
         self.positions.add(key)
         self._tell(len(self.positions) / MOST, "asking about positions")
         if len(self.positions) > MOST:
-            raise TooMany
+            raise TooManyPositions
         picks = self.known.setdefault(key, [])
         while len(picks) < self.asks:
-            # Like any other stream: a player must not know from it that it is being sampled.
+            # Derived like any other stream, so that a player cannot detect that it is sampled.
             self.player.stream = stream((self.seed << 32) + len(self.known), len(picks))
             move = choice(self.player, view)
             if move not in view.options:
@@ -72,10 +71,10 @@ def sampled_exploitability(
     game: str | AnyGame, player: Player, *, games: int = GAMES, turn_limit: int | None = None,
     seed: int = 1, progress: Progress | None = None,
 ) -> Exploitability:  # fmt: skip
-    """What a response that was fitted to samples gains in fresh games; never more than anybody can.
+    """The gain of a response that was fitted to samples, in new games: a lower bound.
 
-    All chance of these games follows from `seed`: give a secret one for a player that is not
-    trusted. What is wrong with the player is raised as `Misbehaved`.
+    All chance events of these games follow from `seed`: pass a secret one for an untrusted player.
+    Raises `Misbehaved` if the player fails.
     """
     game = game_of(game)
     tell = progress or (lambda part, what: None)
@@ -87,14 +86,14 @@ def sampled_exploitability(
 
     fitted = [_fitted(game, player, seat, turn_limit, seed << 8, tell) for seat in (0, 1)]
     if open_game:
-        from duels.solve import solve
+        from duels.algorithms import solve
 
         start = float(solve(game, progress).start_value())
     else:
         start = play((player, player), 0, "games against itself")
-    seats, asked = [], []
+    seats, samples = [], []
     for seat, (response, sample) in enumerate(fitted):
-        asked.append((sample.asks, len(sample.positions)))
+        samples.append((sample.asks, len(sample.positions)))
         against: list[float | None] = [None, None]
         others = [(response, "its best response"), (Perfect(""), "perfect play")]
         for number, (other, name) in enumerate(others[: 1 + open_game]):
@@ -103,8 +102,8 @@ def sampled_exploitability(
             against[number] = scored if seat == 0 else 1 - scored
         best, perfect = against
         assert best is not None
-        seats.append(Seat(game, seat, start if seat == 0 else 1 - start, perfect, best))
-    told = [f"{asks} times at each of {count:,} positions" for asks, count in asked]
+        seats.append(SeatResult(game, seat, start if seat == 0 else 1 - start, perfect, best))
+    told = [f"{asks} times at each of {count:,} positions" for asks, count in samples]
     note = (
         f"It does not say its mix, so its choices were sampled, {told[0]} in the first seat and "
         f"{told[1]} in the second; the responses to that were scored in {games:,} fresh games each."
@@ -114,19 +113,22 @@ def sampled_exploitability(
 
 def _fitted(
     game: AnyGame, player: Player, seat: int, turn_limit: int | None, seed: int, tell: Progress
-) -> tuple[Player, Sample]:
-    """A best response to what a player was seen to choose."""
+) -> tuple[Player, SampledPlayer]:
+    """A best response to a sample of a player's choices."""
     known: dict[Any, list[Move]] = {}
-    fitted: tuple[Player, Sample] | None = None
-    for asks in ASKS:  # the fewest first: a game that is too large is refused soon
-        sample = Sample(player, asks, known, tell, seed + 128 + seat)
-        asked = Asked(game, sample)
+    fitted: tuple[Player, SampledPlayer] | None = None
+    for asks in ASKS:  # the fewest first, to refuse a game that is too large early
+        sample = SampledPlayer(player, asks, known, tell, seed + 128 + seat)
+        policy = QueriedPolicy(game, sample)
         try:
             if game.private:
-                fitted = Tree(game, seat, asked, turn_limit=turn_limit).response(), sample
+                fitted = ResponseTree(game, seat, policy, turn_limit=turn_limit).response(), sample
             else:
-                fitted = OpenResponse(game, 1 - seat, walk(game, seat, asked)), sample
-        except (TooMany, Unsolved) as error:
+                fitted = (
+                    OpenResponse(game, 1 - seat, enumerate_positions(game, seat, policy)),
+                    sample,
+                )
+        except (TooManyPositions, Unsolved) as error:
             if isinstance(error, Unsolved) and fitted is None:
                 raise
             break
@@ -142,7 +144,7 @@ def _score(
     game: AnyGame, players: tuple[Player, Player], games: int, seed: int, turn_limit: int,
     tell: Progress, what: str,
 ) -> Estimate:  # fmt: skip
-    """Player 1's mean score in so many games, with its standard error."""
+    """Player 1's mean score in the given number of games, with its standard error."""
     total = squares = 0.0
     for number in range(games):
         tell(number / games, what)
@@ -156,7 +158,7 @@ def _score(
             raise Misbehaved(match.result.reason)
         points = {0: 1.0, 1: 0.0, None: 0.5}[match.result.winner]
         total, squares = total + points, squares + points * points
-    # Smoothed by a win and a loss, so that none or all of them are no certainty.
+    # Smoothed by a win and a loss, so that all wins or none do not give an error of 0.
     mean, count = total / games, games + 2
     spread = (squares + 1) / count - ((total + 1) / count) ** 2
     return Estimate(mean, sqrt(spread / count))

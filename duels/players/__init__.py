@@ -1,4 +1,4 @@
-"""Who can sit in a seat, by a text: a built-in opponent, a Python class, any other program.
+"""Players by name: built-in opponents, Python classes (`module:Class`) and external programs.
 
     greedy                       a built-in opponent, or an unambiguous beginning of its name
     mybots.clever:Clever         a class of Python, a subclass of `duels.core.Player`
@@ -28,11 +28,11 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from duels.core.errors import UnknownName, plain, quote
 from duels.core.player import Player
-from duels.core.show import listed
+from duels.core.presentation import listed
 
 if TYPE_CHECKING:
-    from duels.players.external import Limits
-    from duels.players.opponent import Opponent
+    from duels.players.base import Opponent
+    from duels.players.external import ProcessLimits
 
 
 class Listed(NamedTuple):
@@ -72,7 +72,7 @@ def named(text: str) -> Named:
     text = plain("player", text.strip() if isinstance(text, str) else text, LONGEST_NAME)
     if (kind := outside(text)) is not None:
         if kind == COMMAND:
-            from duels.players.foreign import command_of
+            from duels.players.references import command_of
 
             command_of(text)
         return Named(kind, text)
@@ -96,11 +96,11 @@ def outside(text: str) -> str | None:
     return CLASS if colon and all(name.isidentifier() for name in names) else None
 
 
-def player(text: str, stream: str, limits: Limits | None = None) -> Player:
+def player(text: str, stream: str, limits: ProcessLimits | None = None) -> Player:
     """The player that a text names, with randomness of its own: `duels.core.chance.stream`.
 
     A program is started by `prepare` or by its first choice, and ended by `close`; `limits` are for
-    programs alone (`duels.players.external.Limits`).
+    programs alone (`duels.players.external.ProcessLimits`).
     """
     kind, name = named(text)
     if kind == COMMAND:
@@ -108,7 +108,7 @@ def player(text: str, stream: str, limits: Limits | None = None) -> Player:
 
         return External(name, stream, limits)
     if kind == CLASS:
-        from duels.players.foreign import made
+        from duels.players.references import made
 
         return made(name, stream)
     return make(name, stream)
@@ -147,13 +147,13 @@ def needs_solution(*names: str) -> bool:
 
 
 def _class(name: str) -> type[Player]:
-    """The class of whoever a text names; of nobody in particular, if it names no player."""
+    """The class of the player that a text names; the base class if it names none."""
     try:
         kind, name = named(name)
     except UnknownName:
         return Player
     if kind == CLASS:
-        from duels.players.foreign import class_named
+        from duels.players.references import class_named
 
         return class_named(name)
     return class_of(name) if kind == OPPONENT else Player

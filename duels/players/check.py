@@ -1,8 +1,8 @@
-"""What is wrong with a player: it is taken through every game, option, seat and clock.
+"""Checks of a player over every game, option, seat and clock: `duels bot check`.
 
 >>> from duels.games import find
 >>> from duels.players import player
->>> found = check(player("greedy", ""), [find("number-clash")], Limits())
+>>> found = check(player("greedy", ""), [find("number-clash")], ProcessLimits())
 >>> [(game.slug, game.failure) for game in found.games], found.repeatable
 ([('number-clash', None)], True)
 >>> [game.differing() for game in variants(find("digit-duel"))]  # the last: Player 2 starts
@@ -17,21 +17,20 @@ from collections.abc import Iterator, Mapping
 from random import Random
 from typing import Any
 
+from duels.algorithms.solution import Progress
 from duels.core.chance import stream
 from duels.core.clock import TimeControl
 from duels.core.errors import Misbehaved, OptionError
 from duels.core.game import AnyGame, Move
-from duels.core.match import Match
+from duels.core.match import Match, inform
 from duels.core.options import Choice, First, Flag, Number, Option, Pair
 from duels.core.player import Player, View
-from duels.core.show import listed, player_name
-from duels.core.views import inform
+from duels.core.presentation import listed, player_name
 from duels.players.external import External, request
-from duels.players.hosting import choice, guarded, listens
 from duels.players.isolated import Isolated
-from duels.players.process import Limits
+from duels.players.process import ProcessLimits
+from duels.players.runner import choice, guarded, listens
 from duels.players.uniform import Uniform
-from duels.solve.solution import Progress
 
 MATCHES = 4  # with the usual options, in each seat; one with others, and one with a clock
 KEPT = 20  # views of each game, to be asked about again
@@ -139,7 +138,7 @@ def _other_values(option: Option[Any]) -> list[str]:
 
 
 def check(
-    player: Player, games: list[type[AnyGame]], limits: Limits, *, seed: int = 1,
+    player: Player, games: list[type[AnyGame]], limits: ProcessLimits, *, seed: int = 1,
     progress: Progress | None = None,
 ) -> Report:  # fmt: skip
     """Play a player through games against `random`, and ask it some things again afterwards.
@@ -174,7 +173,7 @@ def check(
     return report
 
 
-def _matches(kind: type[AnyGame], seed: int, limits: Limits) -> Iterator[tuple[Match, int]]:
+def _matches(kind: type[AnyGame], seed: int, limits: ProcessLimits) -> Iterator[tuple[Match, int]]:
     for seat in (0, 1):
         for number, game in enumerate(variants(kind)):
             for more in range(1 if number else MATCHES):
@@ -269,5 +268,5 @@ def _choice(player: Player, view: View) -> Move:
 
 
 def _request(view: View) -> Mapping[str, Any]:
-    found: Mapping[str, Any] = json.loads(request(view, Limits().seconds, "a seed"))
+    found: Mapping[str, Any] = json.loads(request(view, ProcessLimits().seconds, "a seed"))
     return found

@@ -1,4 +1,4 @@
-"""The program in which a `module:Class` plays, apart from its host: `duels.players.isolated`.
+"""The program in which an isolated `module:Class` player runs: see `duels.players.isolated`.
 
 It speaks the protocol of docs/bots.md with additions of its own, for what a class can do and a
 program cannot: it is made anew for every match (`begin`), listens (`events`), says its mix apart
@@ -22,8 +22,8 @@ from duels.core.player import Player, View, answer
 from duels.core.wire import load as load_wire
 from duels.core.wire import load_view
 from duels.games import load
-from duels.players.foreign import class_named, made
-from duels.players.hosting import listens
+from duels.players.references import class_named, made
+from duels.players.runner import listens
 
 UNANSWERED = ("history", "events", "over")
 
@@ -90,7 +90,7 @@ class Seat:
         self.player = made(self.name, asked["stream"])
         self.player.prepare()
         if self.player.needs_solution and asked["game"] is not None:
-            from duels.solve import solve
+            from duels.algorithms import solve
 
             solve(found(asked["game"]["slug"], **asked["game"]["options"]))
         return {"type": "begun"}

@@ -1,4 +1,4 @@
-"""A program as a player: the host's side of the protocol in docs/bots.md.
+"""An external program as a player: the host's side of the protocol in docs/bots.md.
 
 The program may be in any language: it reads a line of JSON from its input and answers with one on
 its output. What it is told is the core's own JSON (`duels.core.wire`), and all it needs to choose
@@ -24,12 +24,12 @@ from typing import Any
 from duels.core.errors import Misbehaved, quote
 from duels.core.game import AnyGame, History, Move, Result
 from duels.core.player import Player, View
-from duels.core.show import listed
+from duels.core.presentation import listed
 from duels.core.wire import VERSION, dump, dump_game, dump_observation
-from duels.players.foreign import command_of
-from duels.players.process import Late, Limits, Process
+from duels.players.process import Late, Process, ProcessLimits
+from duels.players.references import command_of
 
-__all__ = ["External", "Limits", "Process"]
+__all__ = ["External", "Process", "ProcessLimits"]
 
 PROTOCOL = 1
 ROUNDING = 1e-3  # that the chances of a mix may miss a sum of 1 by
@@ -38,14 +38,14 @@ ROUNDING = 1e-3  # that the chances of a mix may miss a sum of 1 by
 class External(Player):
     """A program in a seat. Started when it is first needed, for any number of matches.
 
-    Once it has done anything wrong it is ended; whoever asks again gets a new process. It is for
+    Once it has done anything wrong it is ended; the next request starts a new process. It is for
     one thread; `cancel` may come from any.
     """
 
-    def __init__(self, command: str, stream: str = "", limits: Limits | None = None) -> None:
+    def __init__(self, command: str, stream: str = "", limits: ProcessLimits | None = None) -> None:
         """`stream` is the player's own randomness; to be set anew for every match."""
         self.command, self.stream = command, stream
-        self.limits = Limits.usual() if limits is None else limits
+        self.limits = ProcessLimits.usual() if limits is None else limits
         self.last_mix: dict[Move, float] | None = None  # from which the last move was drawn
         self.stalled: str | None = None  # why it did not start, or did not answer: see `prepare`
         self._words = command_of(command)
@@ -186,7 +186,7 @@ class External(Player):
             text = process.ask(line, seconds)
         except BaseException as error:
             self._process = None
-            if not isinstance(error, Misbehaved):  # Ctrl-C: what it may still answer is for nobody
+            if not isinstance(error, Misbehaved):  # Ctrl-C: a late answer is not read
                 process.kill()
             raise
         try:

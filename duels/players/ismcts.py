@@ -18,10 +18,10 @@ from collections.abc import Callable
 from math import log, sqrt
 from typing import TYPE_CHECKING, Any
 
+from duels.algorithms.belief import NothingFits, believe
 from duels.core.game import AnyGame, Chance, Move, Over
 from duels.core.player import View
-from duels.players.belief import NothingFits, believe
-from duels.players.opponent import Opponent
+from duels.players.base import Opponent
 
 if TYPE_CHECKING:
     from random import Random

@@ -1,4 +1,4 @@
-"""A class of Python as a player, in a process of its own: nothing it does can harm its host.
+"""A Python class as a player in a process of its own, so that it cannot harm its host.
 
 It is a program as others are (`duels.players.external`), with their limits of time and memory; the
 program is `duels.players.class_host`. What the class prints is no part of the host's output, and
@@ -24,9 +24,9 @@ from duels.core.errors import Misbehaved
 from duels.core.game import AnyGame, History, Move, Result
 from duels.core.player import Player, View
 from duels.core.wire import dump, dump_game
-from duels.players.external import External, Limits, compact, read_answer, request
-from duels.players.foreign import made
+from duels.players.external import External, ProcessLimits, compact, read_answer, request
 from duels.players.process import recordable
+from duels.players.references import made
 
 # The child finds modules where its host does; the class may be beside either of them.
 START = (
@@ -38,7 +38,7 @@ START = (
 class Isolated(External):
     """A `module:Class` in a seat. `renew` before every further match: the class is made anew."""
 
-    def __init__(self, name: str, stream: str = "", limits: Limits | None = None) -> None:
+    def __init__(self, name: str, stream: str = "", limits: ProcessLimits | None = None) -> None:
         words = [sys.executable, "-c", START, os.pathsep.join(sys.path), name]
         super().__init__(shlex.join(words), stream, limits)
         self.name = name
@@ -132,6 +132,6 @@ class Isolated(External):
         return recordable(str(answer.get("why"))) or "it failed"
 
 
-def isolated(name: str, stream: str, limits: Limits | None = None) -> Player:
+def isolated(name: str, stream: str, limits: ProcessLimits | None = None) -> Player:
     """A class in a process of its own; in this one on systems where programs cannot be players."""
     return Isolated(name, stream, limits) if os.name == "posix" else made(name, stream)

@@ -15,10 +15,10 @@ from typing import TYPE_CHECKING
 
 from duels.core.game import Move
 from duels.core.player import View
-from duels.players.opponent import Mixed
+from duels.players.base import Mixed
 
 if TYPE_CHECKING:
-    from duels.solve import Assessment
+    from duels.algorithms import Assessment
 
 
 class Perfect(Mixed):
@@ -30,7 +30,9 @@ class Perfect(Mixed):
         return self.assess(view).mix
 
     def assess(self, view: View) -> Assessment:
-        from duels.solve import solve  # imported late, as the first prompt does not wait for it
+        from duels.algorithms import (
+            solve,  # imported late, as the first prompt does not wait for it
+        )
 
         return solve(view.game).assess(view)
 
@@ -39,7 +41,7 @@ class Level(Perfect):
     level = ""
 
     def mix(self, view: View) -> Mapping[Move, float]:
-        from duels.solve.levels import level_mix
+        from duels.algorithms.levels import level_mix
 
         return level_mix(self.assess(view), self.level)
 

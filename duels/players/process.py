@@ -1,9 +1,10 @@
-"""A program that answers lines with lines, held to its limits.
+"""A child process that answers lines with lines, within limits of time, memory and output.
 
-What it may take and how it ends is kept by a warden beside it (`duels.players.warden`); lines go to
-and from it directly. Whatever it does wrong is `Misbehaved`, and then nothing of it is left.
+What it may take and how it ends is kept by a supervisor beside it (`duels.players.supervisor`);
+lines go to and from it directly. Whatever it does wrong is `Misbehaved`, and then nothing of it is
+left.
 
->>> echo = Process(["/bin/cat"], Limits())
+>>> echo = Process(["/bin/cat"], ProcessLimits())
 >>> echo.ask(b"hello", seconds=5.0)
 b'hello'
 >>> echo.end()
@@ -25,14 +26,14 @@ from typing import NamedTuple
 
 from duels.core.errors import Misbehaved, OptionError, quote
 
-WARDEN = os.path.join(os.path.dirname(__file__), "warden.py")
+SUPERVISOR = os.path.join(os.path.dirname(__file__), "supervisor.py")
 MARK = "DUELS_BOT"  # in the environment of a program and of all that it starts
 TOLD = 2.0  # seconds in which an end is told of after the output has ended
-PATIENCE = 10.0  # seconds that the warden may take for killing
+PATIENCE = 10.0  # seconds that the supervisor may take for killing
 SHOWN = 160  # characters of a program's last error
 
 
-class Limits(NamedTuple):
+class ProcessLimits(NamedTuple):
     """What a program may take. Its answers have the match's clock, where there is one."""
 
     seconds: float = 10.0  # for an answer, without a clock
@@ -42,7 +43,7 @@ class Limits(NamedTuple):
     line: int = 65536  # bytes of an answer
 
     @classmethod
-    def usual(cls) -> Limits:
+    def usual(cls) -> ProcessLimits:
         """The usual ones, or what DUELS_BOT_SECONDS, _START and _MEMORY in the environment say."""
         seconds, start, memory = (
             _number(f"DUELS_BOT_{name}") for name in ("SECONDS", "START", "MEMORY")
@@ -75,7 +76,7 @@ class Late(Misbehaved):
 class Process:
     """A running program, which is gone after `end`, `kill` or anything that was wrong."""
 
-    def __init__(self, command: list[str], limits: Limits) -> None:
+    def __init__(self, command: list[str], limits: ProcessLimits) -> None:
         self.limits, self.owner = limits, os.getpid()
         self._mark = os.urandom(16).hex()
         self._link, link = socket.socketpair()
@@ -83,8 +84,8 @@ class Process:
             number = str(link.fileno())
             taken = [str(limits.memory << 20), str(limits.processes)]
             try:
-                self._warden = subprocess.Popen(
-                    [sys.executable, "-I", "-S", WARDEN, number, *taken, *command],
+                self._supervisor = subprocess.Popen(
+                    [sys.executable, "-I", "-S", SUPERVISOR, number, *taken, *command],
                     stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
                     bufsize=0, pass_fds=(link.fileno(),), start_new_session=True,
                     env={**os.environ, MARK: self._mark},
@@ -92,14 +93,14 @@ class Process:
             except OSError as error:
                 self._link.close()
                 raise Misbehaved(f"its program cannot be started: {error.strerror}") from None
-        assert self._warden.stdin is not None
-        assert self._warden.stdout is not None
-        self._input, self._output = self._warden.stdin, self._warden.stdout
+        assert self._supervisor.stdin is not None
+        assert self._supervisor.stdout is not None
+        self._input, self._output = self._supervisor.stdin, self._supervisor.stdout
         self._in, self._out = self._input.fileno(), self._output.fileno()
         os.set_blocking(self._in, False)
         os.set_blocking(self._out, False)
         self._readable, self._writable = select.poll(), select.poll()
-        for readable in (self._out, self._link.fileno()):  # the warden speaks only at the end
+        for readable in (self._out, self._link.fileno()):  # the supervisor speaks only at the end
             self._readable.register(readable, select.POLLIN)
         self._writable.register(self._in, select.POLLOUT)
 
@@ -161,14 +162,14 @@ class Process:
         return self.failed(otherwise)
 
     def failed(self, why: str, kind: type[Misbehaved] = Misbehaved) -> Misbehaved:
-        """End it for a reason, or for the one that the warden has, and say so."""
+        """End it for a reason, or for the one that the supervisor has, and say so."""
         report = self.kill()
         last = _last(str(report.get("errors", "")))
         found = why or str(report.get("why", "its program was killed"))
         return kind(f"{found} ({last})" if last else found)
 
     def kill(self) -> dict[str, object]:
-        """End it and all that it started, at once; what the warden has to say."""
+        """End it and all that it started, at once; what the supervisor has to say."""
         return self._end(b"")
 
     def end(self) -> None:
@@ -177,8 +178,8 @@ class Process:
         self._end(b".")
 
     def stop(self) -> None:
-        """End it from any thread: whoever waits for its answer is told so."""
-        self._warden.terminate()
+        """End it from any thread: a caller that waits for its answer gets an error."""
+        self._supervisor.terminate()
 
     def _end(self, word: bytes) -> dict[str, object]:
         found = b""
@@ -194,23 +195,23 @@ class Process:
             with suppress(OSError):
                 file.close()
         try:
-            self._warden.wait(PATIENCE)
+            self._supervisor.wait(PATIENCE)
         except subprocess.TimeoutExpired:
-            self._warden.kill()
-            self._warden.wait()
+            self._supervisor.kill()
+            self._supervisor.wait()
         with suppress(ValueError, IndexError):
             report = json.loads(found.splitlines()[0])
             return report if isinstance(report, dict) else {}
         _kill_marked(
             f"{MARK}={self._mark}"
-        )  # the warden did not come to it: somebody ended it first
+        )  # the supervisor did not come to it: another process ended it first
         return {}
 
     def forget(self) -> None:
         """In a process that was forked: leave it to the one that started it."""
         for file in (self._input, self._output, self._link):
             file.close()
-        self._warden.returncode = 0  # so that it is not waited for
+        self._supervisor.returncode = 0  # so that it is not waited for
 
 
 def _kill_marked(mark: str) -> None:

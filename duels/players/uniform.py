@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 
 from duels.core.game import Move
 from duels.core.player import View
-from duels.players.opponent import Mixed
+from duels.players.base import Mixed
 
 
 class Uniform(Mixed):

@@ -6,6 +6,8 @@ from itertools import pairwise
 
 import pytest
 
+from duels.algorithms import solve
+from duels.algorithms.estimate import Estimate
 from duels.analysis.grade import Analysis, grade
 from duels.core.chance import stream
 from duels.core.clock import TimeControl
@@ -14,8 +16,6 @@ from duels.core.match import Match
 from duels.core.player import answer
 from duels.games import BUILT_IN, load
 from duels.players import make
-from duels.solve import solve
-from duels.solve.estimate import Estimate
 from tests.core.test_courses import course, step
 
 EXACT = ("firewall-breach", "number-clash", "digit-duel", "number-wars")
@@ -87,8 +87,10 @@ def test_the_luck_of_a_sealed_pair_is_how_the_two_picks_met() -> None:
     assert analysis.luck(1) == pytest.approx(0.5 - 0.877595, abs=1e-6)
 
 
-def test_luck_in_cipher_siege_is_that_of_the_draws_and_never_of_the_moves() -> None:
-    for seed in range(12):
+@pytest.mark.slow
+@pytest.mark.parametrize("seeds", [3, pytest.param(12, marks=pytest.mark.long)])
+def test_luck_in_cipher_siege_is_that_of_the_draws_and_never_of_the_moves(seeds: int) -> None:
+    for seed in range(seeds):
         match = play("cipher-siege", ("perfect", "hard"), seed)
         analysis = grade(match)
         values = [solve(match.game).value_at(match, number) for number in match.line]
@@ -206,6 +208,7 @@ def test_a_win_passed_by_is_graded_at_its_price() -> None:
     assert 0.1 < found["attack 4 5 5"] < found["attack 1"] < found["defend 4"] < 0.75
 
 
+@pytest.mark.slow
 def test_what_the_strategy_does_not_know_is_measured() -> None:
     analysis = grade(siege([*UNKNOWN, "attack 2"]))
     last = analysis.moves[-1]
@@ -217,9 +220,11 @@ def test_what_the_strategy_does_not_know_is_measured() -> None:
     assert isinstance(analysis.luck(0), Estimate)
 
 
-def test_a_better_move_is_worth_more() -> None:
+@pytest.mark.slow
+@pytest.mark.parametrize("seeds", [[7], pytest.param([0, 1, 7], marks=pytest.mark.long)])
+def test_a_better_move_is_worth_more(seeds: list[int]) -> None:
     """An approximate mix may be worth less than what was played; then it is not recommended."""
-    for seed in (0, 1, 7):
+    for seed in seeds:
         analysis = grade(play("cipher-siege", ("greedy", "random"), seed))
         for move in analysis.moves:
             if move.regret:
@@ -248,7 +253,10 @@ def pooled(slug: str, players: tuple[str, str], games: int) -> tuple[float, list
     return own / chance, each
 
 
-@pytest.mark.parametrize("slug", ["firewall-breach", "number-clash", "cipher-siege"])
+@pytest.mark.parametrize(
+    "slug",
+    ["firewall-breach", "number-clash", pytest.param("cipher-siege", marks=pytest.mark.long)],
+)
 def test_random_play_is_near_zero_and_perfect_play_is_a_hundred(slug: str) -> None:
     share, each = pooled(slug, ("random", "random"), 16 if slug == "cipher-siege" else 60)
     assert share == pytest.approx(1, abs=0.2)
@@ -259,6 +267,7 @@ def test_random_play_is_near_zero_and_perfect_play_is_a_hundred(slug: str) -> No
     assert set(each) == {100}
 
 
+@pytest.mark.slow
 def test_levels_lie_between_random_and_perfect_by_their_share() -> None:
     shares = [pooled("number-clash", (level, "perfect"), 25)[0] for level in ("easy", "hard")]
     assert shares[0] == pytest.approx(0.5, abs=0.2)

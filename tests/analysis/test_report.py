@@ -25,6 +25,7 @@ def finished(slug: str, seed: int = 5) -> Match:
     return play(slug, ("greedy", "random"), seed)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("slug", BUILT_IN)
 def test_the_summary_has_the_graph_and_both_players(slug: str) -> None:
     for seed in range(4):
@@ -100,6 +101,7 @@ def test_names_that_are_no_text_break_neither_page_nor_json_nor_terminal(tmp_pat
     assert json.loads(json.dumps(to_json(grade(match))))["players"] == list(match.players)
 
 
+@pytest.mark.slow
 def test_what_is_not_known_is_a_gap_and_never_a_number() -> None:
     """No game of ours has such a move; one whose solution knows only a part of it would."""
     whole = grade(finished("cipher-siege", LONG))
@@ -153,6 +155,7 @@ def test_a_page_stands_alone_and_fits_dark_and_narrow_screens(slug: str) -> None
     assert drawn.index('<div class="wide"') < drawn.index("<table>"), "the page scrolls sideways"
 
 
+@pytest.mark.slow
 def test_measured_values_are_shown_with_their_error() -> None:
     analysis = grade(finished("cipher-siege", LONG))
     figure = r"\d\.\d\d\d? ± 0\.\d\d\d?"

@@ -14,12 +14,12 @@ from random import Random
 from typing import Any
 
 from duels.arena import schedule
-from duels.arena.luck import knowledge
-from duels.arena.played import Place, Setting, Tournament
+from duels.arena.aivat import baseline_of
+from duels.arena.model import GameIndex, Setting, Tournament
 from duels.core.chance import stream
 from duels.core.wire import load_view
+from duels.envs.policy import view_of
 from duels.games import load
-from duels.measure.policies import view_of
 from duels.players import make
 
 SEEDS, PAIRS = range(4), range(40)
@@ -29,14 +29,16 @@ OPPONENT = "perfect"
 def streams_of(seed: int, slug: str) -> dict[str, str]:
     """The opponent's stream in every game, by one's own."""
     names = (" ".join([sys.executable, *sys.argv]), OPPONENT)
-    cup = Tournament(names, (Setting(slug),), len(PAIRS), seed)
+    tournament = Tournament(names, (Setting(slug),), len(PAIRS), seed)
     found = {}
     for pair in PAIRS:
         for seat in (0, 1):
-            place = Place(0, 0, pair, seat)
-            begun = schedule.pair_seed(schedule.encounter_seed(cup, 0, 0), pair)
+            game_index = GameIndex(0, 0, pair, seat)
+            begun = schedule.pair_seed(schedule.encounter_seed(tournament, 0, 0), pair)
             found[stream(begun, seat)] = stream(begun, 1 - seat)
-            own, other = (schedule.player_stream(cup, place, s) for s in (seat, 1 - seat))
+            own, other = (
+                schedule.player_stream(tournament, game_index, s) for s in (seat, 1 - seat)
+            )
             found[own] = other
     return found
 
@@ -66,7 +68,7 @@ class Cheat:
             return make(OPPONENT, asked["seed"]).choose(seen)
         view = view_of(game, state, 1 - player)._replace(moment=seen.moment)
         theirs = make(OPPONENT, text).choose(view)
-        known = knowledge(game, ("", ""))
+        known = baseline_of(game, ("", ""))
         assert known is not None
 
         def worth(move: str) -> float:

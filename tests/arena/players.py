@@ -11,9 +11,9 @@ from duels.core.player import Player, View
 
 
 def worker() -> int:
-    """The process that plays the tournament; a class is in one of its own, under a warden."""
-    with open(f"/proc/{os.getppid()}/stat") as warden:
-        return int(warden.read().rpartition(")")[2].split()[1])
+    """The process that plays the tournament; a class is in one of its own, under a supervisor."""
+    with open(f"/proc/{os.getppid()}/stat") as supervisor:
+        return int(supervisor.read().rpartition(")")[2].split()[1])
 
 
 class Last(Player):

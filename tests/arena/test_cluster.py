@@ -9,25 +9,22 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from importlib.util import find_spec
+from importlib import import_module
 from pathlib import Path
 from typing import NamedTuple
 
 import pytest
 
-from duels.arena.keeping import Archive
-from duels.arena.running import run
-from duels.arena.schedule import portions
-from duels.core.errors import DuelsError
-from tests.arena.helpers import contents, played, tournament
+pytest.importorskip("joblib", reason="needs the extra duels[cluster]")
+pytest.importorskip("distributed", reason="needs the extra duels[cluster]")
 
-pytestmark = [
-    pytest.mark.slow,
-    pytest.mark.skipif(
-        find_spec("distributed") is None or find_spec("joblib") is None,
-        reason="needs the extra duels[cluster]",
-    ),
-]
+from duels.arena.archive import Archive
+from duels.arena.schedule import chunks
+from duels.arena.scheduler import run
+from duels.core.errors import DuelsError
+from tests.arena.helpers import contents, make_tournament, played
+
+pytestmark = pytest.mark.slow
 ROOT = Path(__file__).parents[2]
 QUIET = ("--no-dashboard", "--host", "127.0.0.1")
 
@@ -59,7 +56,10 @@ def cluster(tmp_path: Path) -> Iterator[Cluster]:
         while not told.exists() or not told.read_text():
             assert time.monotonic() < until, (tmp_path / "log").read_text()
             time.sleep(0.1)
-        address = json.loads(told.read_text())["address"].replace("tcp://", "dask://")
+        scheduler = json.loads(told.read_text())["address"]
+        with import_module("distributed").Client(scheduler) as client:
+            client.wait_for_workers(2, timeout=60)
+        address = scheduler.replace("tcp://", "dask://")
         yield Cluster(address, started[1:], marks)
     finally:
         for process in started[::-1]:
@@ -71,7 +71,7 @@ def test_a_lost_worker_costs_nothing(
     cluster: Cluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Both workers play; one is killed; every game is counted once, as on one machine."""
-    cup = tournament("greedy Elsewhere", "number-wars", pairs=60)
+    tournament = make_tournament("greedy Elsewhere", "number-wars", pairs=60)
     killed: list[int] = []
 
     def kill_one(part: float, what: str) -> None:
@@ -79,23 +79,23 @@ def test_a_lost_worker_costs_nothing(
             os.kill(cluster.workers[0].pid, signal.SIGKILL)
             killed.append(cluster.workers[0].pid)
 
-    with Archive.begin(str(tmp_path / "cluster"), cup) as archive:
+    with Archive.begin(str(tmp_path / "cluster"), tournament) as archive:
         run(archive, cluster=cluster.address, progress=kill_one)
-        assert archive.portions() == set(portions(cup))
+        assert archive.chunks() == set(chunks(tournament))
         found = list(archive.encounters())
     assert killed
     players = set(map(int, cluster.marks.read_text().split()))
     assert players == {worker.pid for worker in cluster.workers}
-    assert [len(encounter.played) for encounter in found] == [120]
+    assert [len(encounter.results) for encounter in found] == [120]
     monkeypatch.setenv("DUELS_TEST_MARKS", os.devnull)
-    assert played(tmp_path / "here", cup) == found
+    assert played(tmp_path / "here", tournament) == found
     assert contents(tmp_path / "here") == contents(tmp_path / "cluster")
 
 
 def test_a_cluster_that_is_not_there_is_said_in_a_line(tmp_path: Path) -> None:
-    cup = tournament("greedy random", "number-wars")
+    tournament = make_tournament("greedy random", "number-wars")
     with (
-        Archive.begin(str(tmp_path), cup) as archive,
+        Archive.begin(str(tmp_path), tournament) as archive,
         pytest.raises(DuelsError, match=r"there is no cluster at dask://127\.0\.0\.1:1: "),
     ):
         run(archive, cluster="dask://127.0.0.1:1")

@@ -38,7 +38,7 @@ def test_results_in_every_form(tmp_path: Path) -> None:
     done = duels(*SMALL, "--out", str(out))
     assert done.returncode == 0, done.stderr
     assert "greedy" in done.stdout
-    assert f"{out}#1" in done.stdout
+    assert f"To see a game: python3 -m duels replay {out}#1" in done.stdout
     assert sorted(path.name for path in out.iterdir()) == sorted(("games.sqlite", *FILES))
     told = duels(*SMALL, "--out", str(out), "--json")
     assert json.loads(told.stdout) == json.loads((out / "results.json").read_text())
@@ -80,7 +80,7 @@ def test_any_game_is_a_record_for_every_command(tmp_path: Path) -> None:
 
 
 def wait_for_some(out: Path, process: subprocess.Popen[str]) -> None:
-    """Until a few portions are kept."""
+    """Wait until a few chunks are stored."""
     until = time.monotonic() + 120
     while process.poll() is None and time.monotonic() < until:
         time.sleep(0.05)
@@ -101,13 +101,11 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("jobs", ["1", "2"])
+@pytest.mark.parametrize("jobs", ["1", pytest.param("2", marks=pytest.mark.extra("arena"))])
 @pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGINT])
 def test_an_interrupted_run_goes_on(
     tmp_path: Path, whole: Path, how: signal.Signals, jobs: str
 ) -> None:
-    if jobs != "1":
-        pytest.importorskip("joblib", reason="needs the extra duels[arena]")
     out = tmp_path / "cup"
     words = [*SLOW, "--out", str(out), "--jobs", jobs]
     process = subprocess.Popen(
@@ -124,7 +122,7 @@ def test_an_interrupted_run_goes_on(
     before = contents(out)
     assert 2 <= len(before) < 5
     assert duels(*words).returncode == 0
-    assert all(portion in contents(out) for portion in before)
+    assert all(chunk in contents(out) for chunk in before)
     assert contents(out) == contents(whole)
     assert (out / "results.json").read_bytes() == (whole / "results.json").read_bytes()
 
@@ -174,7 +172,7 @@ def test_more_jobs_without_joblib_say_what_to_install(tmp_path: Path) -> None:
     out = ("--out", str(tmp_path / "cup"))
     refused = duels(*SMALL, "--jobs", "2", *out, env=env)
     assert refused.returncode == 1
-    assert "pip install 'duels[arena]', or --jobs 1" in refused.stderr
+    assert "python3 -m pip install '.[arena]', or --jobs 1" in refused.stderr
     assert duels(*SMALL, *out, env=env).returncode == 0
 
 

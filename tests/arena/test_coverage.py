@@ -46,6 +46,7 @@ def raw() -> list[Any]:
     return [tool().tried(pool, n, 500)["raw"] for pool in pools for n in (50, 100, 400)]
 
 
+@pytest.mark.slow
 def test_raw_intervals_are_as_wide_as_they_have_to_be() -> None:
     assert within(raw())
 
@@ -56,6 +57,7 @@ def test_raw_intervals_of_another_width_are_caught(width: float) -> None:
     assert not within(raw(), width)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("pairs", [1, 2, 3, 5, 10, 20, 50, 200])
 def test_raw_intervals_hold_at_every_score_and_of_few_pairs(pairs: int) -> None:
     runs = 1000
@@ -74,11 +76,11 @@ def games() -> list[tuple[Any, int, dict[str, Any]]]:
 
     Each with a number of pairs.
     """
-    pytest.importorskip("numba", reason="batches need the extra rl")
     pools = [tool().played(slug, (one, two), 4000) for slug, one, two in GAMES]
     return [(pool, n, tool().tried(pool, n, 400)) for pool in pools for n in (100, 200, 300)]
 
 
+@pytest.mark.extra("solve")
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", ["adjusted", "half"])
 def test_adjusted_intervals_are_as_wide_as_they_have_to_be(kind: str) -> None:
@@ -86,6 +88,7 @@ def test_adjusted_intervals_are_as_wide_as_they_have_to_be(kind: str) -> None:
     assert within([found[kind] for _, _, found in games()])
 
 
+@pytest.mark.extra("solve")
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", ["adjusted", "half"])
 @pytest.mark.parametrize("width", FAULTS)
@@ -93,6 +96,7 @@ def test_adjusted_intervals_of_another_width_are_caught(kind: str, width: float)
     assert not within([found[kind] for _, _, found in games()], width)
 
 
+@pytest.mark.extra("solve")
 @pytest.mark.slow
 def test_adjusted_intervals_are_narrower_by_what_luck_was() -> None:
     """As many times as the standard deviations differ, and not held up by pseudo-pairs."""

@@ -8,16 +8,15 @@ from pathlib import Path
 
 import pytest
 
+from duels.algorithms.compiled import cache
+from duels.arena.archive import Archive
 from duels.arena.engine import AUTO, COMPILED, PYTHON, chosen, encounters, is_ready, set_ready
-from duels.arena.keeping import Archive
-from duels.arena.running import run
+from duels.arena.scheduler import run
 from duels.core.errors import OptionError
-from duels.envs.kernels import have_numba
-from duels.solve.compiled import cache
-from tests.arena.helpers import contents, tournament
+from tests.arena.helpers import contents, make_tournament
 from tests.arena.test_command import ENV, SMALL, duels
 
-NUMBA = pytest.mark.skipif(not have_numba(), reason="needs the extra duels[rl]")
+NUMBA = pytest.mark.extra("solve")
 
 
 @pytest.fixture
@@ -32,20 +31,22 @@ def cold(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 @NUMBA
 @pytest.mark.usefixtures("cold")
 def test_what_is_compiled_counts_when_an_engine_is_chosen() -> None:
-    cup = tournament("greedy random", "firewall-breach", key=1)
-    assert list(encounters(cup)) == [(0, 0)]
-    assert not chosen(cup._replace(pairs=20), AUTO)
-    assert not chosen(cup._replace(pairs=200), AUTO)
-    assert chosen(cup._replace(pairs=2000), AUTO)
-    assert not is_ready(cup, 0, 0)
-    set_ready(cup, 0, 0)
-    assert is_ready(cup, 0, 0)
-    assert not chosen(cup._replace(pairs=20), AUTO)
-    assert chosen(cup._replace(pairs=200), AUTO)
-    assert not chosen(cup._replace(pairs=200, key=None), AUTO)  # a public seed: the same anywhere
-    assert chosen(cup._replace(pairs=20), COMPILED)
-    assert not chosen(cup._replace(pairs=10**6), PYTHON)
-    assert not chosen(tournament("greedy Last", "firewall-breach", 10**6), AUTO)
+    tournament = make_tournament("greedy random", "firewall-breach", key=1)
+    assert list(encounters(tournament)) == [(0, 0)]
+    assert not chosen(tournament._replace(pairs=20), AUTO)
+    assert not chosen(tournament._replace(pairs=200), AUTO)
+    assert chosen(tournament._replace(pairs=2000), AUTO)
+    assert not is_ready(tournament, 0, 0)
+    set_ready(tournament, 0, 0)
+    assert is_ready(tournament, 0, 0)
+    assert not chosen(tournament._replace(pairs=20), AUTO)
+    assert chosen(tournament._replace(pairs=200), AUTO)
+    assert not chosen(
+        tournament._replace(pairs=200, key=None), AUTO
+    )  # a public seed: the same anywhere
+    assert chosen(tournament._replace(pairs=20), COMPILED)
+    assert not chosen(tournament._replace(pairs=10**6), PYTHON)
+    assert not chosen(make_tournament("greedy Last", "firewall-breach", 10**6), AUTO)
 
 
 @NUMBA
@@ -61,14 +62,14 @@ def test_a_small_tournament_compiles_nothing(tmp_path: Path) -> None:
 @NUMBA
 @pytest.mark.slow
 def test_compiling_is_announced_once(tmp_path: Path, cold: Path) -> None:
-    cup = tournament("greedy random", "firewall-breach", pairs=3, compiled=True)
+    tournament = make_tournament("greedy random", "firewall-breach", pairs=3, compiled=True)
     for folder, expected in (("one", ["compiling firewall-breach, greedy - random"]), ("two", [])):
         told: list[str] = []
 
         def tell(part: float, what: str, told: list[str] = told) -> None:
             told.append(what)
 
-        with Archive.begin(str(tmp_path / folder), cup) as archive:
+        with Archive.begin(str(tmp_path / folder), tournament) as archive:
             assert run(archive, progress=tell) == 6
         assert [what for what in told if "compiling" in what] == expected
     assert list(cold.rglob("*.mark"))
@@ -85,23 +86,23 @@ def test_a_tournament_stays_with_its_engine(tmp_path: Path) -> None:
     assert "its sprt is null" in more.stderr
     done = duels(*SMALL[:-1], "20", *out)
     assert "Engine: python." in done.stderr
-    assert {portion.portion.compiled for portion in contents(tmp_path)} == {False}
+    assert {chunk.chunk.compiled for chunk in contents(tmp_path)} == {False}
 
 
 @NUMBA
 @pytest.mark.slow
 def test_compiled_games_grow_too(tmp_path: Path) -> None:
-    cup = tournament("greedy random", "firewall-breach", pairs=30, compiled=True)
-    with Archive.begin(str(tmp_path / "parts"), cup) as archive:
+    tournament = make_tournament("greedy random", "firewall-breach", pairs=30, compiled=True)
+    with Archive.begin(str(tmp_path / "parts"), tournament) as archive:
         run(archive)
-    with Archive.begin(str(tmp_path / "parts"), cup._replace(pairs=50)) as archive:
+    with Archive.begin(str(tmp_path / "parts"), tournament._replace(pairs=50)) as archive:
         assert run(archive) == 40
-        parts = archive.played(0, 0)
-    with Archive.begin(str(tmp_path / "whole"), cup._replace(pairs=50)) as archive:
+        parts = archive.results(0, 0)
+    with Archive.begin(str(tmp_path / "whole"), tournament._replace(pairs=50)) as archive:
         run(archive)
-        assert archive.played(0, 0) == parts
+        assert archive.results(0, 0) == parts
     with pytest.raises(OptionError, match="its engine is compiled, not python"):
-        Archive.begin(str(tmp_path / "whole"), cup._replace(pairs=50, compiled=False))
+        Archive.begin(str(tmp_path / "whole"), tournament._replace(pairs=50, compiled=False))
 
 
 def test_without_numba_the_engine_is_python(tmp_path: Path) -> None:
@@ -111,12 +112,12 @@ def test_without_numba_the_engine_is_python(tmp_path: Path) -> None:
     out = ("--out", str(tmp_path / "cup"))
     refused = duels(*SMALL, *out, "--engine", "compiled", env=env)
     assert (refused.returncode, len(refused.stderr.splitlines())) == (1, 1)
-    assert "pip install 'duels[rl]'" in refused.stderr
+    assert "python3 -m pip install '.[rl]'" in refused.stderr
     assert not (tmp_path / "cup").exists()
     done = duels(*SMALL, *out, "--json", env=env)
     assert json.loads(done.stdout)["tournament"]["engine"] == "python"
-    cup = tournament("greedy random", "number-clash", 8)
-    with Archive.begin(str(tmp_path / "fast"), cup._replace(compiled=True)):
+    tournament = make_tournament("greedy random", "number-clash", 8)
+    with Archive.begin(str(tmp_path / "fast"), tournament._replace(compiled=True)):
         pass
     refused = duels(*SMALL, "--out", str(tmp_path / "fast"), env=env)
     assert refused.returncode == 2

@@ -13,12 +13,12 @@ from typing import Any
 
 import pytest
 
-from duels.arena.keeping import Archive
-from duels.arena.running import run
-from tests.arena.helpers import HERE, tournament
+from duels.arena.archive import Archive
+from duels.arena.scheduler import run
+from tests.arena.helpers import HERE, make_tournament
 from tests.arena.test_command import ENV, ROOT, duels
 
-pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="wardens need POSIX")
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="supervisors need POSIX")
 QUICK = {**ENV, "DUELS_BOT_START": "0.5"}  # only where running out of it is tested
 BOT = """
 import json, os, sys, time
@@ -70,10 +70,11 @@ def forfeits(told: dict[str, Any]) -> dict[str, int]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("jobs", "most"), [("1", None), ("1", "2"), ("2", None)])
+@pytest.mark.parametrize(
+    ("jobs", "most"),
+    [("1", None), ("1", "2"), pytest.param("2", None, marks=pytest.mark.extra("arena"))],
+)
 def test_who_does_not_start_is_disqualified(tmp_path: Path, jobs: str, most: str | None) -> None:
-    if jobs != "1":
-        pytest.importorskip("joblib", reason="needs the extra duels[arena]")
     name = bot(tmp_path, "hangs", at_start="time.sleep(600)")
     words = ["arena", "greedy", name, "--games", "number-clash,digit-duel", "--pairs", "12"]
     words += ["--jobs", jobs, "--out", str(tmp_path / "cup"), "--json"]
@@ -99,25 +100,25 @@ def test_who_was_disqualified_stays_so_when_a_tournament_goes_on(
 ) -> None:
     monkeypatch.setenv("DUELS_BOT_START", "0.5")
     name = bot(tmp_path, "hangs", at_start="time.sleep(600)")
-    cup = tournament("greedy random", "digit-duel", pairs=10)
-    cup = cup._replace(players=("greedy", name), max_failures=1)
+    tournament = make_tournament("greedy random", "digit-duel", pairs=10)
+    tournament = tournament._replace(players=("greedy", name), max_failures=1)
 
     def stop(part: float, what: str) -> None:
         if part > 0:
             raise KeyboardInterrupt
 
-    with Archive.begin(str(tmp_path / "cup"), cup) as archive:
+    with Archive.begin(str(tmp_path / "cup"), tournament) as archive:
         with pytest.raises(KeyboardInterrupt):
             run(archive, progress=stop)
         run(archive)
         assert starts(tmp_path, "hangs") <= 1
         (found,) = archive.encounters()
-    assert [game.by for game in found.played] == ["forfeit", *["disqualified"] * 19]
+    assert [game.by for game in found.results] == ["forfeit", *["disqualified"] * 19]
     # Another run of the same tournament elsewhere begins anew.
-    with Archive.begin(str(tmp_path / "again"), cup) as archive:
+    with Archive.begin(str(tmp_path / "again"), tournament) as archive:
         run(archive)
         (found,) = archive.encounters()
-    assert found.played[0].by == "forfeit"
+    assert found.results[0].by == "forfeit"
 
 
 def test_who_starts_now_and_then_is_not_disqualified(tmp_path: Path) -> None:

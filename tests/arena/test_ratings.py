@@ -1,4 +1,4 @@
-"""Ratings recover strengths that are known, and say plainly what nobody can know."""
+"""Ratings recover known strengths, and mark what the data do not determine."""
 
 from __future__ import annotations
 
@@ -110,6 +110,7 @@ def test_players_without_a_chain_of_games_are_in_groups_of_their_own() -> None:
     assert found["a"].elo + found["b"].elo == pytest.approx(0)
 
 
+@pytest.mark.slow
 @given(st.data())
 def test_everybody_is_expected_to_score_what_they_did(data: st.DataObject) -> None:
     """The equation that ratings solve, on any tournament, with the pseudo pairs counted."""

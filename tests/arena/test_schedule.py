@@ -1,4 +1,4 @@
-"""Who plays what, in what portions, from which seeds."""
+"""The schedule of a tournament: chunks and seeds."""
 
 from __future__ import annotations
 
@@ -9,20 +9,20 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from duels.arena.played import Place, Setting, Tournament
+from duels.arena.model import GameIndex, Setting, Tournament
 from duels.arena.schedule import (
     checked,
+    chunks,
     compiled,
     encounter_seed,
     game_of,
     pair_seed,
-    portions,
     setting_of,
 )
 from duels.core.errors import DuelsError, OptionError, UnknownName
-from duels.envs.kernels import have_numba
 from duels.games import load
-from tests.arena.helpers import tournament
+from duels.kernels import have_numba
+from tests.arena.helpers import make_tournament
 
 CUP = Tournament(("perfect", "greedy", "random"), (Setting("digit-duel"),), pairs=7, seed=1)
 
@@ -36,7 +36,7 @@ def test_every_pair_is_played_once(
 ) -> None:
     slugs = ("digit-duel", "firewall-breach", "number-wars")[:games]
     names = ("perfect", "greedy", "random", "easy", "hard", "ismcts")[:players]
-    cup = Tournament(
+    tournament = Tournament(
         names,
         tuple(Setting(slug) for slug in slugs),
         pairs,
@@ -45,29 +45,29 @@ def test_every_pair_is_played_once(
         compiled=fast and have_numba(),
     )
     expected = players - 1 if gauntlet else players * (players - 1) // 2
-    assert len(cup.pairings) == len(set(cup.pairings)) == expected
+    assert len(tournament.pairings) == len(set(tournament.pairings)) == expected
     seen: Counter[tuple[int, int]] = Counter()
     last: dict[tuple[int, int], int] = {}
-    for portion in portions(cup):
-        key = portion.game, portion.pairing
-        assert portion.start == last.get(key, 0)  # in order, so that a test can be decided early
-        last[key] = portion.stop
-        seen[key] += portion.games
+    for chunk in chunks(tournament):
+        key = chunk.game, chunk.pairing
+        assert chunk.start == last.get(key, 0)  # in order, so that a test can be decided early
+        last[key] = chunk.stop
+        seen[key] += chunk.games
     assert len(seen) == games * expected
     assert set(seen.values()) == {2 * pairs}
 
 
 @given(st.integers(1, 10_000))
 def test_a_number_is_one_place(number: int) -> None:
-    place = CUP.place(number)
-    assert CUP.number(place) == number
-    assert CUP.place(CUP.number(place._replace(seat=1 - place.seat))) != place
+    game_index = CUP.game_index(number)
+    assert CUP.number(game_index) == number
+    assert CUP.game_index(CUP.number(game_index._replace(seat=1 - game_index.seat))) != game_index
 
 
 def test_more_pairs_leave_numbers_and_seeds_as_they_are() -> None:
     longer = CUP._replace(pairs=1000)
-    for place in (Place(0, 2, 6, 1), Place(0, 0, 0, 0)):
-        assert longer.number(place) == CUP.number(place)
+    for game_index in (GameIndex(0, 2, 6, 1), GameIndex(0, 0, 0, 0)):
+        assert longer.number(game_index) == CUP.number(game_index)
     assert encounter_seed(longer, 0, 1) == encounter_seed(CUP, 0, 1)
 
 
@@ -85,8 +85,8 @@ def test_seeds_depend_on_who_meets_in_what_and_on_nothing_else() -> None:
 
 
 def test_a_tournament_survives_json() -> None:
-    cup = CUP._replace(games=(Setting("digit-duel", (("life", "9"),)),), sprt=(0.0, 10.0))
-    assert Tournament.from_json(cup.to_json()) == cup
+    tournament = CUP._replace(games=(Setting("digit-duel", (("life", "9"),)),), sprt=(0.0, 10.0))
+    assert Tournament.from_json(tournament.to_json()) == tournament
 
 
 def test_a_setting_keeps_what_is_not_usual() -> None:
@@ -96,13 +96,15 @@ def test_a_setting_keeps_what_is_not_usual() -> None:
     assert setting_of(load("digit-duel")) == Setting("digit-duel")
 
 
-@pytest.mark.skipif(not have_numba(), reason="needs the extra duels[rl]")
+@pytest.mark.extra("solve")
 def test_only_what_kernels_know_is_compiled() -> None:
-    cup = tournament("perfect greedy ismcts Last", "firewall-breach", compiled=True)
-    found = [cup.pairings[pairing] for pairing in range(6) if compiled(cup, 0, pairing)]
+    tournament = make_tournament("perfect greedy ismcts Last", "firewall-breach", compiled=True)
+    found = [
+        tournament.pairings[pairing] for pairing in range(6) if compiled(tournament, 0, pairing)
+    ]
     assert found == [(0, 1)]
-    assert not compiled(cup._replace(time_limit=1.0), 0, 0)
-    assert not compiled(cup._replace(compiled=False), 0, 0)
+    assert not compiled(tournament._replace(time_limit=1.0), 0, 0)
+    assert not compiled(tournament._replace(compiled=False), 0, 0)
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from duels.arena.scores import Moments, estimate
+from duels.arena.scores import RARE, Moments, Sample, combined, estimate, joined
 from tests.arena.synthetic import likely, pair_score
 
 KINDS = (0.0, 0.25, 0.5, 0.75, 1.0)
@@ -17,7 +17,7 @@ EVEN = (1, 0, 2, 0, 1)
 DRAWS = (1, 2, 94, 2, 1)
 STRONG = (1, 0, 9, 10, 80)
 UNBEATEN = (0, 0, 1, 0, 99)
-RARE = (1, 0, 999, 0, 0)
+SELDOM = (1, 0, 999, 0, 0)
 
 
 def coverage(weights: tuple[int, ...], pairs: int, runs: int = 1000) -> float:
@@ -30,7 +30,7 @@ def coverage(weights: tuple[int, ...], pairs: int, runs: int = 1000) -> float:
     return hits / runs
 
 
-@pytest.mark.parametrize("weights", [EVEN, DRAWS, STRONG, UNBEATEN, RARE])
+@pytest.mark.parametrize("weights", [EVEN, DRAWS, STRONG, UNBEATEN, SELDOM])
 @pytest.mark.parametrize("pairs", [1, 2, 5, 20, 100])
 def test_an_interval_holds_the_truth_at_least_as_often_as_it_says(
     weights: tuple[int, ...], pairs: int
@@ -96,3 +96,35 @@ def test_an_interval_contains_its_mean_and_turns_with_the_players(scores: list[f
 
 def test_no_pairs_no_score() -> None:
     assert estimate([]) is None
+
+
+def adjusted(scores: list[float]) -> Sample:
+    """Adjusted scores of pairs that were won and lost in turn."""
+    return Sample.adjusted(scores, [float(n % 2) for n in range(len(scores))])
+
+
+def test_adjusted_scores_that_are_alike_leave_what_the_rule_of_three_leaves() -> None:
+    """A kind of pair that did not come in n may come in 3.7 of n."""
+    for pairs in (50, 400):
+        found = adjusted([0.6] * pairs).score()
+        assert found.high - 0.6 == pytest.approx(3.7 * RARE / pairs, rel=0.05)
+        assert found.high - 0.6 == pytest.approx(0.6 - found.low)
+    # Over several meetings it adds up as errors do; scores as played leave nothing more.
+    part = adjusted([0.6] * 50)
+    both = joined([(1, part), (1, part)])
+    assert both.unseen == pytest.approx(part.unseen / 2**0.5)
+    raw = Sample.of([0.0, 1.0] * 25)
+    assert raw.unseen == 0
+    assert combined(part, raw, raw).unseen < part.unseen
+
+
+def test_adjusted_scores_far_off_on_one_side_widen_that_side() -> None:
+    """As they do among won and lost pairs, which are a case of it."""
+    found = adjusted([0.6 + 0.1 * (n % 20 == 0) for n in range(100)])
+    low, high = found.ends
+    assert high == pytest.approx(0.1 * 0.95)  # where those few are
+    assert low < -0.1 * 0.05
+    score = found.score()
+    assert score.high - score.mean > 1.2 * (score.mean - score.low)
+    turned = found.turned().score()
+    assert (turned.low, turned.high) == pytest.approx((1 - score.high, 1 - score.low))

@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from duels.arena.keeping import Archive
-from duels.arena.played import Place
+from duels.arena.archive import Archive
+from duels.arena.model import GameIndex
 from duels.arena.records import record
 from duels.arena.schedule import game_seed, player_stream
 from duels.core.game import Outcome
-from tests.arena.helpers import HERE, played, tournament
+from tests.arena.helpers import HERE, make_tournament, played
 from tests.arena.test_command import ENV, duels
 
 CHEAT = Path(__file__).parent / "cheat.py"
@@ -29,7 +29,7 @@ def scores(how: str, folder: Path, *words: str) -> tuple[float, float]:
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     with Archive.open(str(folder)) as archive:
-        games = archive.played(0, 0)
+        games = archive.results(0, 0)
     assert len(games) == 2 * PAIRS
     assert {game.by for game in games} <= {"rules", "limit"}
     first, second = ([game.first_score for game in games[seat::2]] for seat in (0, 1))
@@ -57,8 +57,8 @@ def test_the_second_game_of_a_pair_has_other_chance_with_a_player_from_outside(
     tmp_path: Path,
 ) -> None:
     """Or a program that remembers the first knows the dice of the second."""
-    cup = tournament("Last greedy", "firewall-breach", pairs=6)
-    played(tmp_path, cup)
+    tournament = make_tournament("Last greedy", "firewall-breach", pairs=6)
+    played(tmp_path, tournament)
     rolls = []
     with Archive.open(str(tmp_path)) as archive:
         for number in range(1, 13):
@@ -68,21 +68,24 @@ def test_the_second_game_of_a_pair_has_other_chance_with_a_player_from_outside(
 
 
 def test_a_secret_seed_is_not_in_what_a_player_from_outside_is_given() -> None:
-    """Its stream is the same whatever the seed is, and is nobody else's."""
-    cup = tournament("Last greedy Counts", "number-clash", key=7)
+    """Its stream is the same whatever the seed is, and no other player has it."""
+    tournament = make_tournament("Last greedy Counts", "number-clash", key=7)
     places = [
-        Place(0, pairing, pair, seat) for pairing in range(3) for pair in (0, 1) for seat in (0, 1)
+        GameIndex(0, pairing, pair, seat)
+        for pairing in range(3)
+        for pair in (0, 1)
+        for seat in (0, 1)
     ]
     given = []
-    for place in places:
-        one, two = (cup.players[index] for index in cup.pairings[place.pairing])
-        for seat, name in enumerate((one, two) if place.seat == 0 else (two, one)):
-            own = player_stream(cup, place, seat)
+    for game_index in places:
+        one, two = (tournament.players[index] for index in tournament.pairings[game_index.pairing])
+        for seat, name in enumerate((one, two) if game_index.seat == 0 else (two, one)):
+            own = player_stream(tournament, game_index, seat)
             given.append(own)
-            same = own == player_stream(cup._replace(seed=6), place, seat)
+            same = own == player_stream(tournament._replace(seed=6), game_index, seat)
             assert same == name.startswith(HERE)
     assert len(set(given)) == len(given)
-    seeds = {game_seed(cup, place) for place in places}
+    seeds = {game_seed(tournament, game_index) for game_index in places}
     assert len(seeds) == len(places)
 
 
@@ -90,7 +93,7 @@ def test_results_keep_a_secret_seed_to_themselves(tmp_path: Path) -> None:
     words = ("arena", "greedy", "random", "--games", "number-clash", "--pairs", "2")
     assert duels(*words, "--out", str(tmp_path)).returncode == 0
     with Archive.open(str(tmp_path)) as archive:
-        seed, key = archive.cup.seed, archive.cup.key
+        seed, key = archive.tournament.seed, archive.tournament.key
     assert key is not None
     assert min(seed, key).bit_length() > 100
     for name in ("report.html", "results.csv", "results.json"):
@@ -106,5 +109,5 @@ def test_two_tournaments_have_two_seeds(tmp_path: Path) -> None:
     for name in ("one", "two"):
         assert duels(*words, "--out", str(tmp_path / name)).returncode == 0
         with Archive.open(str(tmp_path / name)) as archive:
-            seeds |= {archive.cup.seed, archive.cup.key}
+            seeds |= {archive.tournament.seed, archive.tournament.key}
     assert len(seeds) == 4

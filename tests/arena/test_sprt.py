@@ -26,6 +26,7 @@ def wrong_verdicts(elo0: float, elo1: float, true: float, scale: float = 1.0) ->
     return count
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("elo0", "elo1"), [(0.0, 60.0), (-40.0, 40.0)])
 def test_verdicts_are_wrong_as_seldom_as_promised(elo0: float, elo1: float) -> None:
     for true in (elo0, elo1):

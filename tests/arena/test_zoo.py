@@ -8,15 +8,15 @@ from pathlib import Path
 
 import pytest
 
-from duels.arena.keeping import Archive
-from duels.arena.playing import end_programs
+from duels.arena.archive import Archive
 from duels.arena.records import record
-from tests.arena.helpers import played, tournament
+from duels.arena.worker import end_programs
+from tests.arena.helpers import make_tournament, played
 from tests.players.zoo import LATE, MISBEHAVING, command, left
 
 pytestmark = [
     pytest.mark.slow,
-    pytest.mark.skipif(sys.platform == "win32", reason="wardens need POSIX"),
+    pytest.mark.skipif(sys.platform == "win32", reason="supervisors need POSIX"),
 ]
 KINDS = (
     "hangs", "floods", "closes_output", "allocates", "late", "forks", "errors_without_end",
@@ -30,19 +30,19 @@ def test_a_zoo_passes_through_a_tournament(tmp_path: Path, monkeypatch: pytest.M
     token = tmp_path.name
     words = {kind: str(tmp_path / kind) for kind in ("plays", *KINDS)}
     names = ["greedy", *(command(kind, word) for kind, word in words.items())]
-    cup = tournament("greedy random", "number-clash", pairs=1)
-    cup = cup._replace(players=tuple(names), gauntlet=True)
-    found = played(tmp_path, cup)
+    tournament = make_tournament("greedy random", "number-clash", pairs=1)
+    tournament = tournament._replace(players=tuple(names), gauntlet=True)
+    found = played(tmp_path, tournament)
     assert len(found) == len(names) - 1
     for encounter, kind in zip(found, ("plays", *KINDS), strict=True):
-        ways = {game.by for game in encounter.played}
+        ways = {game.by for game in encounter.results}
         if kind == "plays":
             assert ways == {"rules"}
             continue
         assert "forfeit" in ways, kind  # one is late only once
         with Archive.open(str(tmp_path)) as archive:
-            for game in encounter.played:
-                match = record(archive, cup.number(game))
+            for game in encounter.results:
+                match = record(archive, tournament.number(game))
                 assert match.result is not None
                 if game.by == "forfeit":
                     assert game.first_score == 1.0

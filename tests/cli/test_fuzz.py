@@ -16,11 +16,11 @@ from random import Random
 from typing import Any, NamedTuple
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from duels.cli.asking import Quit
-from duels.cli.keeper import Keeper
+from duels.cli.autosave import Autosave
+from duels.cli.prompt import Quit
 from duels.cli.table import Table
 from duels.cli.terminal import Terminal
 from duels.core import Decide, Match
@@ -163,23 +163,25 @@ def _somewhere_else(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
 
 
-@settings(
-    max_examples=800, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
-)
-@given(
-    st.sampled_from(GAMES),
-    st.sampled_from([("human", "human"), ("human", "random"), ("greedy", "human")]),
-    st.integers(0, 2**64),
-    st.lists(LINES, max_size=40),
-)
-def test_nothing_typed_can_break_the_loop(
+@pytest.mark.parametrize("examples", [120, pytest.param(800, marks=pytest.mark.long)])
+def test_nothing_typed_can_break_the_loop(examples: int) -> None:
+    typed = given(
+        st.sampled_from(GAMES),
+        st.sampled_from([("human", "human"), ("human", "random"), ("greedy", "human")]),
+        st.integers(0, 2**64),
+        st.lists(LINES, max_size=40),
+    )(play_typed)
+    settings(max_examples=examples, deadline=None)(typed)()
+
+
+def play_typed(
     game: tuple[str, dict[str, object]], players: tuple[str, str], seed: int, lines: list[Line]
 ) -> None:
     slug, options = game
     match = Match(load(slug, **options), seed, players=players)
     typist = Typist(match, iter(lines))
     try:
-        Table(match, typist, Keeper(None, typist.note)).run()
+        Table(match, typist, Autosave(None, typist.note)).run()
         assert match.result is not None
     except EOFError:
         assert typist.typed is None
@@ -203,7 +205,7 @@ def test_moves_alone_play_to_the_end(game: tuple[str, dict[str, object]], seed: 
     any_move = Random(seed)
     typist = Typist(match, (Line("move", number=any_move.randrange(10**6)) for _ in count()))
     try:
-        Table(match, typist, Keeper(None, typist.note)).run()
+        Table(match, typist, Autosave(None, typist.note)).run()
     finally:
         typist.close()
     assert match.result is not None

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from duels.cli.autosave import Autosave
 from duels.cli.files import Left
-from duels.cli.keeper import Keeper
 from duels.cli.menu import Chosen, Entry, greeting, matches, opponents, question, read
 from duels.core import Match
 from duels.core.errors import DuelsError
@@ -103,9 +103,9 @@ def test_rules_from_the_menu_come_back_to_it(tmp_path: Path) -> None:
 def test_resuming_from_the_menu(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """One match at once; of several, the one that is asked for."""
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
-    old = Keeper(None, print).leave(Match(load("digit-duel"), 1))
+    old = Autosave(None, print).leave(Match(load("digit-duel"), 1))
     assert old in run(tmp_path, "", typed=["resume", "quit"]).err
-    new = Keeper(None, print).leave(Match(load("firewall-breach"), 1))
+    new = Autosave(None, print).leave(Match(load("firewall-breach"), 1))
     for typed, place in (("", new), ("2", old)):
         os.utime(old, (1, 1))
         done = run(tmp_path, "", typed=["resume", typed, "quit"])

@@ -8,10 +8,11 @@ from pathlib import Path
 
 import pytest
 
+from duels.algorithms import solve
+from duels.analysis.datasets import positions
 from duels.cli.main import main
+from duels.core.extras import install_command
 from duels.games import load
-from duels.solve import solve
-from duels.solve.positions import positions
 from tests.plugins import install
 
 
@@ -40,6 +41,7 @@ def test_json_lines_go_to_the_output(capsys: pytest.CaptureFixture[str]) -> None
         assert line["state"]["mover"] == line["player"], "players are 1 and 2"
 
 
+@pytest.mark.extra("solve")
 def test_arrays_hold_the_same(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     np = pytest.importorskip("numpy", reason="needs the extra: pip install 'duels[solve]'")
     path = tmp_path / "some.data"
@@ -76,7 +78,7 @@ def test_a_table_holds_the_same(capsys: pytest.CaptureFixture[str], tmp_path: Pa
 def test_a_missing_library_is_one_line(capsys: pytest.CaptureFixture[str]) -> None:
     status, out, err = run(capsys, "firewall", "--format", "parquet")
     assert (status, out) == (1, "")
-    assert err == "duels: pyarrow is not installed: pip install 'duels[parquet]'\n"
+    assert err == f"duels: pyarrow is not installed: {install_command('parquet')}\n"
 
 
 def test_what_cannot_be_is_one_line(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:

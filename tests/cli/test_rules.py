@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 from duels.cli.pager import fit, row
-from duels.cli.show_rules import listing
-from duels.core.rules import rules
-from duels.core.show import heading, tone
+from duels.cli.rules import listing
+from duels.core.presentation import heading, tone
+from duels.core.rules_text import rules
 from duels.games import BUILT_IN, load
 from tests.terminal_helpers import Screen, run
 

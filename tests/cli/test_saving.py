@@ -141,7 +141,8 @@ def test_resume_without_a_seed(tmp_path: Path) -> None:
         ('{"format": "duels record"', "not a whole JSON file"),
         ("[]", "not a record"),
         ('{"format": "duels record", "version": 99}', "version 99"),
-        ('{"format": "duels record", "version": 1}', "checksum"),
+        ('{"format": "duels record", "version": 1}', "version 1; this program reads 2 and 3"),
+        ('{"format": "duels record", "version": 3}', "checksum"),
     ],
 )
 def test_resume_of_something_else(content: str | None, reason: str, tmp_path: Path) -> None:

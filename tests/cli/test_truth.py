@@ -12,7 +12,7 @@ from xml.etree import ElementTree
 import pytest
 
 from duels.games import BUILT_IN, load
-from duels.solve.charts import charts
+from duels.plotting import charts
 from tests.terminal_helpers import run
 
 pytestmark = pytest.mark.slow
@@ -262,6 +262,7 @@ def test_a_hint_names_what_perfect_play_chooses(tmp_path: Path) -> None:
     assert "Hint: perfect play chooses bypass.\n" in done.out
     mixed = run(tmp_path, "play number-clash --seed 1", typed=["hint", "quit"])
     assert "Hint: perfect play chooses 10 (25 %), " in mixed.out
+    assert ", 7 (14 %), others 12 %.\n" in mixed.out
 
 
 def test_the_usual_opponent_is_perfect_where_it_can_be(tmp_path: Path) -> None:

@@ -12,9 +12,9 @@ import pytest
 from duels.cli.main import main
 from duels.core import Match
 from duels.core.chance import commitment
-from duels.core.fair import KEY, new_nonce, new_secret, nonce_hash, shared_seed, told
+from duels.core.commitment import KEY, new_nonce, new_secret, nonce_hash, shared_seed, told
+from duels.core.commitment_client import COMMIT, REVEAL, CommitmentClient
 from duels.core.record import save
-from duels.core.witness import COMMIT, REVEAL, Witness
 from duels.games import load
 
 ID = "A" * 22
@@ -106,14 +106,14 @@ def test_what_was_seen_before_the_match_must_be_in_the_record(
     assert "Player 2 does not fit its hash" in capsys.readouterr().err
 
 
+@pytest.mark.extra("web")
 def test_what_a_client_on_this_machine_kept_is_compared(
     tmp_path: Path, home: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    pytest.importorskip("msgspec", reason="needs the extra: pip install 'duels[web]'")
-    from duels.web.notes import keep
+    from duels.client.nonces import save
 
     both = [COMMIT, REVEAL]
-    keep(Witness(ID, 0, PUBLISHED, NONCES[0], HASHES, sent=both, granted=both))
+    save(CommitmentClient(ID, 0, PUBLISHED, NONCES[0], HASHES, sent=both, granted=both))
     (kept,) = (home / "duels" / "dice").iterdir()
     assert kept.stat().st_mode & 0o077 == 0
     assert main(["verify", shared(tmp_path / "new.json")]) == 0

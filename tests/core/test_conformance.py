@@ -9,9 +9,9 @@ import pytest
 
 from duels.core.conformance import check
 from duels.core.game import AnyGame, Chance, Decide, Event, History, Over, Pick
-from duels.core.show import Hand, Item, Part, Step
-from duels.games.cipher_siege import CipherSiege, Seen, State
-from duels.games.firewall_breach import FirewallBreach
+from duels.core.presentation import Hand, Item, Part, Step
+from duels.games.cipher_siege.rules import CipherSiege, Seen, State
+from duels.games.firewall_breach.rules import FirewallBreach
 from tests.plugins.goofspiel import BareGoofspiel, Goofspiel
 from tests.variants import VARIANTS, name
 

@@ -13,7 +13,7 @@ from duels.core.errors import RecordError
 from duels.core.game import Outcome, Pick, Result
 from duels.core.match import Forfeit, Logged, Match, Resign, Timeout, Undo
 from duels.games import load
-from duels.games.firewall_breach import FirewallBreach
+from duels.games.firewall_breach.rules import FirewallBreach
 
 
 def test_the_log_holds_everything_that_happened_and_the_result() -> None:

@@ -7,8 +7,8 @@ import re
 import pytest
 
 from duels.core.game import AnyGame
-from duels.core.rules import rules
-from duels.core.show import HEADING, tone
+from duels.core.presentation import HEADING, tone
+from duels.core.rules_text import rules
 from duels.games import BUILT_IN, load
 from tests.variants import VARIANTS
 
@@ -108,8 +108,8 @@ def test_time_is_told_once_and_as_it_is(slug: str) -> None:
     """The common ruling used to contradict the game whose turns can be lost."""
     game = load(slug)
     told = text_of(game)
-    assert told.count("Whoever overruns a limit for each choice") == 1
-    loses_turn = "a limit for each choice loses the turn; whoever has used up a budget" in told
+    assert told.count("A player who overruns a limit for each choice") == 1
+    loses_turn = "a limit for each choice loses the turn; one who has used up a budget" in told
     assert loses_turn == (game.timeout_move is not None)
     assert ("Both late in a sealed choice: a draw." in told) == (game.timeout_move is None)
 

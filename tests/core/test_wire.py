@@ -17,7 +17,7 @@ from duels.core.errors import DuelsError, IllegalMove, RecordError, StaleMove
 from duels.core.game import Pick
 from duels.core.match import Match, Undo
 from duels.core.narrator import narrate
-from duels.core.show import Sealed, Step, tone, tree
+from duels.core.presentation import Sealed, Step, tone, tree
 from duels.core.views import choice_of, table_of
 from duels.core.wire import TYPES, dump, dump_view, load, load_observation, load_view
 from duels.games import load as load_game

@@ -17,7 +17,7 @@ from duels.games import load
 from tests.variants import VARIANTS, name
 
 pytest.importorskip("numpy", reason="needs the extra: pip install 'duels[rl]'")
-coding: Any = importlib.import_module("duels.envs.coding")
+encoding: Any = importlib.import_module("duels.envs.encoding")
 episodes: Any = importlib.import_module("duels.envs.episode")
 
 
@@ -25,7 +25,7 @@ def play(game: AnyGame, seed: int, turn_limit: int = 500) -> tuple[Match, Any]:
     """A match and an episode through the same random picks, compared at every choice."""
     randomness = Random(f"{game!r} {seed}")
     match = Match(game, seed, turn_limit=turn_limit)
-    episode = episodes.Episode(coding.coding(game), seed, turn_limit, keep=True)
+    episode = episodes.Episode(encoding.encoding(game), seed, turn_limit, keep=True)
     while match.result is None:
         assert episode.state == match.state
         assert episode.deciders == match.deciders
@@ -39,10 +39,10 @@ def play(game: AnyGame, seed: int, turn_limit: int = 500) -> tuple[Match, Any]:
                     p for p in match.turn.options if p not in match.deciders
                 )
             actions = episode.mask(player).nonzero()[0].tolist()
-            assert sorted(episode.coding.moves[a] for a in actions) == sorted(options)
+            assert sorted(episode.encoding.moves[a] for a in actions) == sorted(options)
             move = randomness.choice(options)
             match.submit(player, move)
-            episode.pick(player, episode.coding.index[move])
+            episode.pick(player, episode.encoding.index[move])
     return match, episode
 
 
@@ -59,11 +59,11 @@ def test_an_episode_is_the_match_with_its_seed(game: AnyGame) -> None:
 @pytest.mark.parametrize("game", VARIANTS, ids=name)
 def test_remembering_changes_nothing(game: AnyGame, monkeypatch: pytest.MonkeyPatch) -> None:
     """With next to no memory, every path through the caches is taken."""
-    monkeypatch.setattr(coding, "WIDE", 3)
-    monkeypatch.setattr(coding, "MOST", 10)
-    monkeypatch.setattr(coding, "KEPT", 2)
-    fresh = coding.Coding(game)
-    monkeypatch.setattr(coding, "coding", lambda game: fresh)
+    monkeypatch.setattr(encoding, "WIDE", 3)
+    monkeypatch.setattr(encoding, "MOST", 10)
+    monkeypatch.setattr(encoding, "CACHED", 2)
+    fresh = encoding.GameEncoding(game)
+    monkeypatch.setattr(encoding, "encoding", lambda game: fresh)
     for seed in range(2):
         match, episode = play(game, seed)
         assert episode.result == match.result
@@ -77,7 +77,7 @@ def test_the_turn_limit_ends_an_episode_without_a_winner() -> None:
 
 
 def test_a_masked_action_loses_the_game() -> None:
-    episode = episodes.Episode(coding.coding(load("number-clash")), seed=1)
+    episode = episodes.Episode(encoding.encoding(load("number-clash")), seed=1)
     for action in (0, 1):
         episode.pick(0, 9)
         assert episode.result is None  # a sealed pick is looked at with the other
@@ -91,7 +91,7 @@ def test_a_masked_action_loses_the_game() -> None:
 
 def test_two_masked_sealed_picks_are_a_draw_in_either_order() -> None:
     for order in ((0, 1), (1, 0)):
-        episode = episodes.Episode(coding.coding(load("number-clash")), seed=1)
+        episode = episodes.Episode(encoding.encoding(load("number-clash")), seed=1)
         episode.pick_both(4, 4)
         for player in order:
             episode.pick(player, 4)
@@ -100,7 +100,7 @@ def test_two_masked_sealed_picks_are_a_draw_in_either_order() -> None:
 
 def test_a_refused_sealed_pick_leaves_both_awaited() -> None:
     for wrong in ((4, 5), (5, 4), (4, 4)):
-        episode = episodes.Episode(coding.coding(load("number-clash")), 1, illegal="raise")
+        episode = episodes.Episode(encoding.encoding(load("number-clash")), 1, illegal="raise")
         episode.pick_both(4, 4)
         with pytest.raises(IllegalMove, match="5 is not an option now"):
             episode.pick_both(*wrong)
@@ -111,24 +111,24 @@ def test_a_refused_sealed_pick_leaves_both_awaited() -> None:
 
 @pytest.mark.parametrize("action", [-1, 10, None])
 def test_an_index_out_of_range_is_an_error(action: int) -> None:
-    episode = episodes.Episode(coding.coding(load("number-clash")), seed=1)
+    episode = episodes.Episode(encoding.encoding(load("number-clash")), seed=1)
     with pytest.raises(IllegalMove, match="from 0 to 9"):
         episode.pick(0, action)
     assert episode.deciders == (0, 1)
 
 
 def test_nobody_picks_out_of_turn() -> None:
-    episode = episodes.Episode(coding.coding(load("digit-duel")), seed=1)
+    episode = episodes.Episode(encoding.encoding(load("digit-duel")), seed=1)
     with pytest.raises(ValueError, match="Player 2"):
         episode.pick(1, 0)
-    sealed = episodes.Episode(coding.coding(load("number-clash")), seed=1)
+    sealed = episodes.Episode(encoding.encoding(load("number-clash")), seed=1)
     sealed.pick(0, 0)
     with pytest.raises(ValueError, match="Player 1"):
         sealed.pick(0, 1)
 
 
 def test_a_view_has_options_only_where_a_pick_is_awaited() -> None:
-    episode = episodes.Episode(coding.coding(load("number-clash", points=1)), seed=1, keep=True)
+    episode = episodes.Episode(encoding.encoding(load("number-clash", points=1)), seed=1, keep=True)
     episode.pick(0, 4)
     assert episode.view(0).options == ()
     assert len(episode.view(1).options) == 10
@@ -143,7 +143,7 @@ def test_a_view_has_options_only_where_a_pick_is_awaited() -> None:
 @pytest.mark.parametrize("game", VARIANTS, ids=name)
 def test_copies_and_pickles_go_on_alike(game: AnyGame) -> None:
     randomness = Random(name(game))
-    episode = episodes.Episode(coding.coding(game), 5, keep=True)
+    episode = episodes.Episode(encoding.encoding(game), 5, keep=True)
     for _ in range(randomness.randrange(1, 6)):
         if episode.result is None:
             pick_randomly(episode, randomness)
@@ -165,14 +165,14 @@ def pick_randomly(episode: Any, randomness: Random) -> None:
 
 
 def test_a_shared_mask_cannot_be_written_to() -> None:
-    code = coding.coding(load("firewall-breach"))
+    code = encoding.encoding(load("firewall-breach"))
     with pytest.raises(ValueError, match="read-only"):
         code.start.turn.masks[0][0] = 0
 
 
 def test_two_illegal_sealed_picks_are_a_draw_one_after_the_other_too() -> None:
     for order in ((0, 1), (1, 0)):
-        episode = episodes.Episode(coding.coding(load("number-clash")), seed=1)
+        episode = episodes.Episode(encoding.encoding(load("number-clash")), seed=1)
         episode.pick_both(3, 3)
         for player in order:
             assert episode.result is None
@@ -180,7 +180,7 @@ def test_two_illegal_sealed_picks_are_a_draw_one_after_the_other_too() -> None:
         assert episode.result is not None
         assert (episode.result.winner, episode.result.by) == (None, "forfeit")
         assert episode.rewards == (0.0, 0.0)
-    episode = episodes.Episode(coding.coding(load("number-clash")), seed=1)
+    episode = episodes.Episode(encoding.encoding(load("number-clash")), seed=1)
     episode.pick_both(3, 3)
     episode.pick(0, 3)
     episode.pick(1, 4)

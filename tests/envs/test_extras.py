@@ -20,7 +20,7 @@ def without(library: str, statement: str) -> subprocess.CompletedProcess[str]:
 @pytest.mark.parametrize(
     ("library", "module", "extra"),
     [
-        ("numpy", "coding", "rl"),
+        ("numpy", "encoding", "rl"),
         ("pettingzoo", "pettingzoo", "rl"),
         ("gymnasium", "gymnasium", "rl"),
         ("pyspiel", "openspiel", "openspiel"),
@@ -38,7 +38,7 @@ def test_a_missing_extra_is_one_line(library: str, module: str, extra: str) -> N
     )
     done = without(library, statement)
     assert done.stderr == ""
-    assert done.stdout == f"{library} is not installed: pip install 'duels[{extra}]'\n"
+    assert done.stdout == f"{library} is not installed: python3 -m pip install '.[{extra}]'\n"
 
 
 def test_importing_the_package_imports_no_library() -> None:

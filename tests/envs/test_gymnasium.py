@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from duels.algorithms import Unsolved
 from duels.core.chance import stream
 from duels.core.errors import DuelsError, IllegalMove, OptionError, UnknownName
 from duels.core.game import AnyGame, Pick
@@ -19,7 +20,6 @@ from duels.core.match import Match
 from duels.core.player import Player, View
 from duels.games import BUILT_IN, load
 from duels.players import make
-from duels.solve import Unsolved
 from tests.variants import VARIANTS, name
 
 EXTRA = "needs the extra: pip install 'duels[rl]'"
@@ -272,9 +272,9 @@ def test_settings_that_make_no_sense_are_refused() -> None:
     for wrong in ({"seat": 2}, {"illegal": "perhaps"}, {"render_mode": "3d"}):
         with pytest.raises(OptionError):
             gym.DuelEnv("number-wars", **wrong)
-    for nobody in ("nobody", "human"):
+    for unknown in ("nobody", "human"):
         with pytest.raises(UnknownName):
-            gym.DuelEnv("number-wars", opponent=nobody)
+            gym.DuelEnv("number-wars", opponent=unknown)
     with pytest.raises(OptionError, match="turn_limit is a whole number from 1 up; got 0"):
         gym.DuelEnv("number-wars", turn_limit=0)
 
@@ -328,7 +328,7 @@ def test_an_opponent_may_be_asynchronous(slug: str) -> None:
     assert played(Awaited()) == played(Last())
 
 
-@pytest.mark.parametrize("nobody", [None, 5, b"greedy"])
-def test_what_cannot_choose_is_no_opponent(nobody: object) -> None:
+@pytest.mark.parametrize("unknown", [None, 5, b"greedy"])
+def test_what_cannot_choose_is_no_opponent(unknown: object) -> None:
     with pytest.raises(UnknownName, match=r"or has a method choose\(view\); got"):
-        gym.DuelEnv("number-wars", opponent=nobody)
+        gym.DuelEnv("number-wars", opponent=unknown)

@@ -13,12 +13,12 @@ from typing import Any
 
 import pytest
 
-from duels.core.bitmap import FONT, Canvas
 from duels.core.errors import OptionError
 from duels.core.game import AnyGame, History
-from duels.core.show import Die, Hand, Item, Meter, Part, Pile, Score, Sealed, Tokens
+from duels.core.presentation import Die, Hand, Item, Meter, Part, Pile, Score, Sealed, Tokens
 from duels.core.views import table_of
 from duels.games import BUILT_IN, load
+from duels.plotting.bitmap import FONT, Canvas
 from tests.plugins.goofspiel import Goofspiel, State
 from tests.variants import VARIANTS, name
 
@@ -29,8 +29,8 @@ gym: Any = importlib.import_module("duels.envs.gymnasium")
 zoo: Any = importlib.import_module("duels.envs.pettingzoo")
 image: Any = importlib.import_module("duels.envs.image")
 Episode: Any = importlib.import_module("duels.envs.episode").Episode
-coding: Any = importlib.import_module("duels.envs.coding").coding
-env_id: Any = importlib.import_module("duels.envs.naming").env_id
+encoding: Any = importlib.import_module("duels.envs.encoding").encoding
+env_id: Any = importlib.import_module("duels.envs.registration").env_id
 checker: Any = importlib.import_module("gymnasium.utils.env_checker")
 
 SIZE = (image.HEIGHT, image.WIDTH, 3)
@@ -66,6 +66,7 @@ def test_gymnasiums_own_check_with_images(slug: str) -> None:
     assert [frame.shape for frame in listing.render()] == [SIZE]
 
 
+@pytest.mark.extra("torch")
 def test_stable_baselines_makes_its_vector_environment() -> None:
     util = pytest.importorskip("stable_baselines3.common.env_util", reason="needs duels[torch]")
     for slug in BUILT_IN:
@@ -108,14 +109,14 @@ def test_pettingzoo_draws_what_a_spectator_sees(slug: str) -> None:
 
 
 def deals(game: AnyGame) -> Any:
-    return (Episode(coding(game), seed, keep=True) for seed in range(3000))
+    return (Episode(encoding(game), seed, keep=True) for seed in range(3000))
 
 
 @pytest.mark.parametrize("viewer", [0, 1, None])
 def test_hands_that_a_viewer_may_not_see_change_no_pixel(viewer: int | None) -> None:
     """Deals that look alike to the viewer, with other cards in the hidden hands."""
     game = load("cipher-siege")
-    first, found = Episode(coding(game), seed=0, keep=True), 0
+    first, found = Episode(encoding(game), seed=0, keep=True), 0
     hidden = next(player for player in (1, 0) if player != viewer)
     for other in deals(game):
         if other.state.hands[hidden] == first.state.hands[hidden]:
@@ -134,7 +135,7 @@ def test_a_sealed_pick_shows_its_back_alone(game: AnyGame) -> None:
     for viewer in (1, None):
         frames = []
         for action in (None, 2, 5):
-            episode = Episode(coding(game), seed=1, keep=True)
+            episode = Episode(encoding(game), seed=1, keep=True)
             if action is not None:
                 episode.pick(0, action)
             frames.append(image.frame(episode, viewer))
@@ -153,7 +154,7 @@ class Shown(Goofspiel):
 
 def shown(*parts: Part) -> bytes:
     game: type[Shown] = type("Shown", (Shown,), {"wanted": parts})
-    pixels = image.frame(Episode(coding(game()), seed=1, keep=True), viewer=0)
+    pixels = image.frame(Episode(encoding(game()), seed=1, keep=True), viewer=0)
     assert pixels.shape == SIZE
     found: bytes = pixels.tobytes()
     return found

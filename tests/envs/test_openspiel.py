@@ -25,7 +25,7 @@ pyspiel: Any = pytest.importorskip(
     "pyspiel", reason="needs the extra: pip install 'duels[openspiel]'"
 )
 spiel: Any = importlib.import_module("duels.envs.openspiel")
-positions: Any = importlib.import_module("duels.envs.position")
+positions: Any = importlib.import_module("duels.envs.snapshot")
 TYPE = pyspiel.GameType
 
 # Small enough to walk the whole tree; with its chance, playable and terminal states and its
@@ -63,7 +63,7 @@ def spiel_text(game: AnyGame) -> str:
 def test_openspiels_own_random_simulation(game: AnyGame) -> None:
     """It writes and reads the state at every step, so the longest variants are cut short."""
     made = pyspiel.load_game(spiel_text(game).replace(")", ",turn_limit=80)"))
-    assert made.coding.game == game
+    assert made.encoding.game == game
     pyspiel.random_sim_test(made, num_sims=2, serialize=True, verbose=False)
 
 
@@ -95,7 +95,7 @@ def test_perfect_recall_is_really_looked_at() -> None:
     api = importlib.import_module("open_spiel.integration_tests.api_test")
     game = pyspiel.load_game("python_duels_firewall_breach(strength=2/2,turn_limit=4)")
     forgetful = pytest.MonkeyPatch()
-    forgetful.setattr(positions.Position, "known", lambda self, viewer: str(self.node.state))
+    forgetful.setattr(positions.Snapshot, "known", lambda self, viewer: str(self.node.state))
     with forgetful.context(), pytest.raises(AssertionError, match="2 history"):
         api._assert_is_perfect_recall(game)
     forgetful.undo()
@@ -169,7 +169,7 @@ def played(text: str, steps: int) -> Any:
 def test_clones_share_the_past_and_part_ways() -> None:
     state = played("python_duels_cipher_siege", 11)
     other = state.clone()
-    assert other.position is state.position  # nothing was copied
+    assert other.snapshot is state.snapshot  # nothing was copied
     other.apply_action(other.legal_actions()[0])
     assert str(other) != str(state)
     assert copy.deepcopy(state).history() == state.history()
@@ -291,11 +291,11 @@ def test_a_long_run_of_swaps_fits_into_the_tensor() -> None:
 def test_what_is_imagined_is_as_likely_as_it_should_be() -> None:
     """Holding a 1 and a 2 of two each, the other's only card is as likely the one as the other."""
     state = played_out("python_duels_cipher_siege(values=2,copies=2,hand=1,limit=2)", [0, 0, 0])
-    assert state.position.node.state.hands == ((1, 2), (1,))
+    assert state.snapshot.node.state.hands == ((1, 2), (1,))
     randomness, ones = Random(3), 0
     for _ in range(400):
         other = state.resample_from_infostate(0, randomness.random)
-        ones += other.position.node.state.hands[1] == (1,)
+        ones += other.snapshot.node.state.hands[1] == (1,)
     assert abs(ones / 400 - 1 / 2) < 0.1
 
 
@@ -353,7 +353,7 @@ def test_the_public_observer_tells_what_all_may_see_and_the_private_one_the_rest
         observer.set_from(state, player)
         return [float(number) for number in observer.tensor]
 
-    features = game.coding.features
+    features = game.encoding.features
     public = dict(zip(features, tensor(True, False, 0), strict=True))
     assert (public["own CI"], public["other hand"], public["deck"]) == (15, 3, 13)
     assert not any(public[f"own {card}s"] for card in range(1, 6))
@@ -362,7 +362,7 @@ def test_the_public_observer_tells_what_all_may_see_and_the_private_one_the_rest
         whole = dict(zip(features, tensor(True, True, player)[2:], strict=True))
         private = dict(zip(features, tensor(False, True, player)[2:], strict=True))
         hand = {name: whole[name] for name in features if name[4:6].rstrip("s").isdigit()}
-        assert sum(hand.values()) == len(state.position.node.state.hands[player])
+        assert sum(hand.values()) == len(state.snapshot.node.state.hands[player])
         assert {name: number for name, number in private.items() if number} == {
             name: number for name, number in hand.items() if number
         }

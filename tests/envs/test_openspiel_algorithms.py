@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
+from duels.algorithms.backward_induction import Generic
 from duels.games import load
-from duels.solve.generic import Generic
 
 pytestmark = pytest.mark.slow
 
@@ -34,14 +34,18 @@ class Equilibrium(policy.Policy):  # type: ignore[misc]
         self.solution = solution
 
     def action_probabilities(self, state: Any, player_id: int | None = None) -> dict[int, float]:
-        node = state.simultaneous_game_state().position.node
+        node = state.simultaneous_game_state().snapshot.node
         mix = self.solution.assess_state(node.state, state.current_player()).mix
-        return {a: mix.get(node.coding.moves[a], 0.0) for a in state.legal_actions()}
+        return {a: mix.get(node.encoding.moves[a], 0.0) for a in state.legal_actions()}
 
 
 @pytest.mark.parametrize(
     "options",
-    [{"numbers": 3, "points": 2}, {"numbers": 4, "points": 2}, {"numbers": 4, "points": 3}],
+    [
+        {"numbers": 3, "points": 2},
+        {"numbers": 4, "points": 2},
+        pytest.param({"numbers": 4, "points": 3}, marks=pytest.mark.long),
+    ],
     ids=str,
 )
 def test_the_number_clash_equilibrium_cannot_be_exploited(options: dict[str, int]) -> None:
@@ -53,7 +57,9 @@ def test_the_number_clash_equilibrium_cannot_be_exploited(options: dict[str, int
     assert exploitability(game, policy.FirstActionPolicy(game)) > 0.1
 
 
-@pytest.mark.parametrize("life", ["1/1", "2/2", "3/2", "2/3", "4/4"])
+@pytest.mark.parametrize(
+    "life", ["1/1", "2/2", "3/2", "2/3", pytest.param("4/4", marks=pytest.mark.long)]
+)
 def test_their_alpha_beta_search_finds_our_values(life: str) -> None:
     game = pyspiel.load_game(f"python_duels_digit_duel(digits=4,life={life})")
     value, _ = algorithm("minimax").alpha_beta_search(game)

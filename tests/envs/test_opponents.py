@@ -7,26 +7,30 @@ from typing import Any
 
 import pytest
 
+pytest.importorskip("numba", reason="needs the extra: pip install 'duels[solve]'")
+
 from duels.core.errors import OptionError
 from duels.core.game import AnyGame, Chance, Decide, Event, Outcome, Over, Pick
 from duels.core.player import View
-from duels.envs.kernels import have_numba, kernel_of, nobody, np
-from duels.envs.opponents import Mixes, able, chooser
+from duels.envs.opponents import CachedOpponent, batch_opponents, chooser
 from duels.envs.vector import Batch, Versus
 from duels.games import BUILT_IN, load
+from duels.kernels import kernel_of, no_policy, np
 from duels.players import make
-from duels.players.opponent import Mixed
+from duels.players.base import Mixed
 from duels.players.optimal import Level, Perfect
 from duels.players.uniform import Uniform
-from tests.envs.test_kernels import Dice
+from tests.kernels.test_kernels import Dice
 from tests.variants import name as label_of
 
-pytestmark = [
-    pytest.mark.slow,
-    pytest.mark.skipif(not have_numba(), reason="needs the extra duels[rl]"),
-]
+pytestmark = pytest.mark.slow
 
-OPPONENTS = ("greedy", "easy", "medium", "hard", "perfect")
+# The levels differ by a number; "medium" is looked at in the variants of each game.
+OPPONENTS = [
+    "greedy",
+    "perfect",
+    *(pytest.param(level, marks=pytest.mark.long) for level in ("easy", "medium", "hard")),
+]
 GAMES: list[AnyGame] = [load(slug) for slug in BUILT_IN]
 VARIANTS: list[AnyGame] = [
     load("firewall-breach", strength="3/7"),
@@ -204,10 +208,10 @@ def test_a_kernel_without_opponents_asks_them_in_python(
 ) -> None:
     from duels.envs import opponents
 
-    kernel = kernel_of(game)._replace(chooser=nobody)
+    kernel = kernel_of(game)._replace(chooser=no_policy)
     monkeypatch.setattr(opponents, "kernel_of", lambda game: kernel)
     games = Versus(game, 2000, seed=2, opponent="medium", seat=1)
-    assert isinstance(games.policy, Mixes)
+    assert isinstance(games.policy, CachedOpponent)
     asked = make("medium", "")
     assert isinstance(asked, Mixed)
     view = View(game, 0, game.start(), (), game.moves())
@@ -226,7 +230,7 @@ def test_an_opponent_may_be_named_by_its_beginning() -> None:
 
 @pytest.mark.parametrize("slug", BUILT_IN)
 def test_an_opponent_that_needs_history_is_refused(slug: str) -> None:
-    assert able(load(slug)) == ["random", "greedy", "easy", "medium", "hard", "perfect"]
+    assert batch_opponents(load(slug)) == ["random", "greedy", "easy", "medium", "hard", "perfect"]
     with pytest.raises(OptionError, match=f"in a batch of {slug} the opponent is one of random, "):
         Versus(load(slug), 2, opponent="ismcts")
 

@@ -12,7 +12,6 @@ from duels.core.chance import stream
 from duels.core.errors import Misbehaved, OptionError, UnknownName
 from duels.core.match import Match
 from duels.core.player import Player, View
-from duels.envs.kernels import have_numba
 from duels.games import load
 from duels.players import player
 from tests.players.zoo import command
@@ -21,7 +20,7 @@ gymnasium: Any = pytest.importorskip("gymnasium", reason="needs the extra duels[
 import duels.envs.gymnasium  # noqa: E402, F401  # the environments are registered
 
 FIRST = "tests.envs.test_outside:First"
-needs_numba = pytest.mark.skipif(not have_numba(), reason="needs the extra duels[rl]")
+needs_numba = pytest.mark.extra("solve")
 
 
 class First(Player):
@@ -46,7 +45,7 @@ def test_an_episode_is_the_match_against_the_program(seat: int) -> None:
     duel.close()
     match, bot = Match(load("number-clash"), 7), player(words, stream(7, 1 - seat))
     while match.result is None:
-        moves = duel.unwrapped.coding.moves
+        moves = duel.unwrapped.encoding.moves
         for one in match.deciders:
             options = match.view(one).options
             last = max(options, key=moves.index)

@@ -12,18 +12,18 @@ from typing import Any
 
 import pytest
 
+from duels.algorithms.belief import alike
 from duels.core.errors import DuelsError, IllegalMove, OptionError
 from duels.core.game import AnyGame
 from duels.games import load
-from duels.games.cipher_siege import CipherSiege, Seen, State
-from duels.players.belief import alike
+from duels.games.cipher_siege.rules import CipherSiege, Seen, State
 from tests.variants import VARIANTS, name
 
 EXTRA = "needs the extra: pip install 'duels[rl]'"
 np: Any = pytest.importorskip("numpy", reason=EXTRA)
 pettingzoo: Any = pytest.importorskip("pettingzoo", reason=EXTRA)
 zoo: Any = importlib.import_module("duels.envs.pettingzoo")
-positions: Any = importlib.import_module("duels.envs.position")
+positions: Any = importlib.import_module("duels.envs.snapshot")
 render: Any = importlib.import_module("duels.envs.render")
 with warnings.catch_warnings():
     warnings.simplefilter("ignore")  # PettingZoo's tests import its deprecated modules
@@ -103,15 +103,15 @@ def test_a_thousand_steps_hold_to_the_rules_of_the_interface(game: AnyGame) -> N
 def test_two_games_an_agent_cannot_tell_apart_look_the_same(game: AnyGame) -> None:
     env, randomness, different = zoo.env(game), Random(name(game)), 0
     for seat, agent in enumerate(zoo.AGENTS * 3):
-        true = other = positions.begin(env.unwrapped.coding, limit=12)
+        true = other = positions.initial(env.unwrapped.encoding, limit=12)
         while true.result is None:
-            event = positions.any_event(true.node.turn.source, randomness)
-            true = true.after(positions.key_of(env.unwrapped.coding, event))
+            event = positions.random_event(true.node.turn.source, randomness)
+            true = true.after(positions.event_key(env.unwrapped.encoding, event))
             fits = list(alike(game, other.node.state, true.redact(seat % 2), seat % 2))
             if not fits:
                 break  # the other course cannot go on like this; so far it could
             event = randomness.choice(fits)
-            other = other.after(positions.key_of(env.unwrapped.coding, event))
+            other = other.after(positions.event_key(env.unwrapped.encoding, event))
             different += other.node.state != true.node.state
             assert shown(env, true, agent) == shown(env, other, agent)
     assert different or not game.private or game.settings()["values"] == "1"
@@ -127,13 +127,13 @@ def test_the_leak_test_finds_a_leak() -> None:
         test_two_games_an_agent_cannot_tell_apart_look_the_same(LeakyHand())
 
 
-def shown(env: Any, position: Any, agent: str) -> list[Any]:
+def shown(env: Any, snapshot: Any, agent: str) -> list[Any]:
     """All that an agent is given at a position."""
     env.reset(seed=1)
     episode = env.unwrapped.episode
-    episode.node, episode.deciders = position.node, position.node.turn.deciders
+    episode.node, episode.deciders = snapshot.node, snapshot.node.turn.deciders
     seen = env.observe(agent)
-    episode.happened = [step.event() for step in position.path()]
+    episode.happened = [step.event() for step in snapshot.path()]
     text = render.Screen().text(episode, viewer=zoo.SEAT[agent])
     return [seen["observation"].tolist(), seen["action_mask"].tolist(), env.infos[agent], text]
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -16,8 +15,8 @@ import pytest
 from tests.plugins import GOOFSPIEL, install
 
 ROOT = Path(__file__).parents[2]
-RL = pytest.mark.skipif(find_spec("pettingzoo") is None, reason="needs the extra duels[rl]")
-SPIEL = pytest.mark.skipif(find_spec("pyspiel") is None, reason="needs the extra duels[openspiel]")
+RL = pytest.mark.extra("rl")
+SPIEL = pytest.mark.extra("openspiel")
 REFUSED = (
     "NotEncoded: bare-goofspiel cannot be played through numbers: it lacks moves, features, encode"
 )
@@ -131,8 +130,8 @@ def test_a_batch_of_a_game_without_a_kernel_is_refused_in_one_line(tmp_path: Pat
 @pytest.mark.slow
 @RL
 def test_a_kernel_of_another_package_is_used(tmp_path: Path) -> None:
-    games = {"coin-wars": "tests.plugins.coin_wars:CoinWars"}
-    install(tmp_path, games, kernels={"coin-wars": "tests.plugins.coin_wars:KERNEL"})
+    games = {"coin-wars": "tests.plugins.coin_wars:SPEC"}
+    install(tmp_path, games)
     script = (
         "from duels.envs.vector import Batch\n"
         "batch = Batch('coin-wars', 8, seed=1)\n"

@@ -13,17 +13,13 @@ from typing import Any
 
 import pytest
 
-from duels.envs.kernels import have_numba, np
+pytest.importorskip("numba", reason="needs the extra: pip install 'duels[solve]'")
+
+from duels.kernels import np
 
 ROOT = Path(__file__).parents[2]
-SB3 = importlib.util.find_spec("sb3_contrib") is not None
-TORCH = importlib.util.find_spec("torch") is not None
-NEEDS = "needs the extra: pip install 'duels[torch]'"
 
-pytestmark = [
-    pytest.mark.slow,
-    pytest.mark.skipif(not have_numba(), reason="needs the extra: pip install 'duels[rl]'"),
-]
+pytestmark = pytest.mark.slow
 
 
 def run(name: str, *words: str) -> list[float]:
@@ -50,27 +46,29 @@ def test_the_table_refuses_what_does_not_fit() -> None:
     assert refused.value.stderr.startswith("number-wars is not for a table")
 
 
-@pytest.mark.skipif(not TORCH, reason=NEEDS)
+@pytest.mark.long
+@pytest.mark.extra("torch")
 @pytest.mark.parametrize("opponent", ["self", "perfect"])
 def test_ppo_gets_better(opponent: str) -> None:
     curve = run("ppo.py", "--opponent", opponent, "--updates", "8", "--points", "1")
     assert curve[-1] < 0.6 * curve[0]
 
 
-@pytest.mark.skipif(not TORCH, reason=NEEDS)
+@pytest.mark.extra("torch")
 def test_ppo_plays_sealed_games_too() -> None:
     small = ("--set", "numbers=4", "--set", "points=2", "--size", "64", "--horizon", "4")
     curve = run("ppo.py", "--game", "number-clash", *small, "--updates", "1", "--points", "1")
     assert len(curve) == 2
 
 
-@pytest.mark.skipif(not SB3, reason=NEEDS)
+@pytest.mark.long
+@pytest.mark.extra("torch")
 def test_maskable_ppo_gets_better_on_the_batch() -> None:
     curve = run("maskable_ppo.py", "--steps", "131072", "--points", "1")
     assert curve[-1] < 0.6 * curve[0]
 
 
-@pytest.mark.skipif(not SB3, reason=NEEDS)
+@pytest.mark.extra("torch")
 def test_the_adapter_tells_what_the_batch_does(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.syspath_prepend(str(ROOT / "examples"))
     adapter: Any = importlib.import_module("maskable_ppo").DuelVecEnv

@@ -29,13 +29,7 @@ SIEGE, BREACH = "duels/CipherSiege-v0", "duels/FirewallBreach-v0"
 SHORT = {"strength": 3, "hit": 3}
 SIGMAS = 4.5
 
-try:
-    from duels.envs.kernels import have_numba
-
-    NUMBA = have_numba()
-except ImportError:
-    NUMBA = False
-needs_numba = pytest.mark.skipif(not NUMBA, reason=EXTRA)
+needs_numba = pytest.mark.extra("solve")
 
 
 def batch(test: Any) -> Any:
@@ -147,7 +141,7 @@ def test_each_game_is_the_match_with_its_seed(slug: str) -> None:
             else:
                 moved = True
                 options = match.view(1).options
-                match.submit(1, min(options, key=env.coding.index.__getitem__))
+                match.submit(1, min(options, key=env.encoding.index.__getitem__))
         found = evaluate(env, first, games=1, seed=seed)
         assert (found.wins, found.losses) == (match.result.winner == 1, match.result.winner == 0)
         assert found.early == (not moved)
@@ -246,6 +240,7 @@ def test_the_vector_wrapper_agrees_with_gymnasiums_on_all_other_games(mode: str)
     assert sum(ours.return_queue) == sum(usual.return_queue) - early
 
 
+@pytest.mark.extra("torch")
 def test_the_wrapper_in_stable_baselines() -> None:
     util = pytest.importorskip("stable_baselines3.common.env_util", reason="needs duels[torch]")
     envs = util.make_vec_env(

@@ -8,25 +8,17 @@ from typing import Any
 
 import pytest
 
+pytest.importorskip("numba", reason="needs the extra: pip install 'duels[solve]'")
+
 from duels.core.errors import OptionError
 from duels.core.game import AnyGame
-from duels.envs.kernels import NoKernel, have_numba, np
-from duels.envs.vector import (
-    BY_FORFEIT,
-    BY_LIMIT,
-    BY_RULES,
-    RUNNING,
-    Batch,
-    Versus,
-)
+from duels.envs.vector import BY_FORFEIT, BY_LIMIT, BY_RULES, RUNNING, Batch, Versus
 from duels.games import BUILT_IN, load
-from duels.games.firewall_breach import FirewallBreach
+from duels.games.firewall_breach.rules import FirewallBreach
+from duels.kernels import NoKernel, np
 from tests.variants import VARIANTS, name
 
-pytestmark = [
-    pytest.mark.slow,
-    pytest.mark.skipif(not have_numba(), reason="needs the extra duels[rl]"),
-]
+pytestmark = pytest.mark.slow
 
 GAMES = [load(slug) for slug in BUILT_IN] + [load("digit-duel", hidden=True)]
 
@@ -203,7 +195,7 @@ def test_wrong_settings_are_refused() -> None:
         Batch(game, 3).step([0, 0, 0], where=[0, 1, 2])
     with pytest.raises(OptionError, match="alternate"):
         Versus(game, 1, seat=2)
-    with pytest.raises(ValueError, match="nobody chooses"):
+    with pytest.raises(ValueError, match="no player chooses"):
         Batch(game, 1).set_state(0, game.play(game.start(), "attack"))
 
     class Variant(FirewallBreach):

@@ -9,22 +9,20 @@ from typing import Any
 
 import pytest
 
-pytest.importorskip("numpy", reason="needs the extra duels[rl]")
+pytest.importorskip("numba", reason="needs the extra duels[solve]")
+pytest.importorskip("gymnasium", reason="needs the extra duels[rl]")
 
 import duels
 from duels.core.errors import IllegalMove, OptionError
 from duels.core.game import Outcome, Pick
 from duels.core.pieces import without
-from duels.envs.kernels import have_numba, np
-from duels.envs.naming import env_id
+from duels.envs.registration import env_id
 from duels.envs.vector import Batch
 from duels.envs.vector_env import DuelVectorEnv, gymnasium
 from duels.games import BUILT_IN, load
+from duels.kernels import np
 
-pytestmark = [
-    pytest.mark.slow,
-    pytest.mark.skipif(not have_numba() or gymnasium is None, reason="needs the extra duels[rl]"),
-]
+pytestmark = pytest.mark.slow
 
 
 @pytest.mark.parametrize("slug", BUILT_IN)

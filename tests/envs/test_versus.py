@@ -6,23 +6,15 @@ from typing import Any
 
 import pytest
 
+pytest.importorskip("numba", reason="needs the extra: pip install 'duels[solve]'")
+
 from duels.core.game import AnyGame
-from duels.envs.kernels import have_numba, np
-from duels.envs.vector import (
-    BY_FORFEIT,
-    BY_LIMIT,
-    BY_RULES,
-    RUNNING,
-    Batch,
-    Versus,
-)
+from duels.envs.vector import BY_FORFEIT, BY_LIMIT, BY_RULES, RUNNING, Batch, Versus
 from duels.games import BUILT_IN, load
+from duels.kernels import np
 from tests.variants import name
 
-pytestmark = [
-    pytest.mark.slow,
-    pytest.mark.skipif(not have_numba(), reason="needs the extra duels[rl]"),
-]
+pytestmark = pytest.mark.slow
 
 GAMES = [load(slug) for slug in BUILT_IN] + [load("digit-duel", hidden=True)]
 OPEN = [load(slug) for slug in BUILT_IN if slug != "number-clash"]  # no sealed choices
@@ -43,7 +35,7 @@ def any_legal(observation: Any, mask: Any) -> Any:
 @pytest.mark.parametrize("seat", [0, 1, "alternate"])
 @pytest.mark.parametrize("game", GAMES, ids=name)
 def test_one_side_of_every_game(game: AnyGame, seat: Any, opponent: Any) -> None:
-    """Always the agent's choice, rewards at the end only, and nobody forfeits."""
+    """Always the agent's choice, rewards at the end only, and no forfeits."""
     games = Versus(game, 40, seed=6, seat=seat, opponent=opponent, turn_limit=30)
     met: set[int] = set()
     for _ in range(60):
@@ -101,7 +93,7 @@ def test_one_side_does_not_depend_on_the_size_of_its_batch(game: AnyGame) -> Non
 
 
 def test_a_policy_and_the_pure_rules_agree() -> None:
-    """Digit Duel, both sides playing their lowest digit: nobody is hurt, the last attacker wins."""
+    """Digit Duel, both sides playing their lowest digit: no damage, the last attacker wins."""
     for seat in (0, 1):
         games = Versus(load("digit-duel"), 2, seed=1, opponent=first_legal, seat=seat)
         for turn in range(9):

@@ -47,7 +47,7 @@ def test_the_catalogue_is_true() -> None:
 def test_a_game_of_another_package_is_found(tmp_path: Path) -> None:
     """A real installed distribution with an entry point, seen by the real command."""
     (tmp_path / "coin.py").write_text(
-        "from duels.games.number_wars import NumberWars\n"
+        "from duels.games.number_wars.rules import NumberWars\n"
         "class CoinWars(NumberWars):\n"
         "    slug, title, summary = 'coin-wars', 'Coin Wars', 'A game from elsewhere.'\n"
     )

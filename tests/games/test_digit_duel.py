@@ -6,8 +6,8 @@ import pytest
 
 from duels.core import Decide, IllegalMove, Match, OptionError, Over, Pick
 from duels.core.game import Result
-from duels.core.show import Shared
-from duels.games.digit_duel import DigitDuel, State
+from duels.core.presentation import Shared
+from duels.games.digit_duel.rules import DigitDuel, State
 
 GAME = DigitDuel()
 ALL = (1, 2, 3, 4, 5, 6, 7, 8, 9)

@@ -7,8 +7,8 @@ from fractions import Fraction
 import pytest
 
 from duels.core import Chance, Decide, OptionError, Outcome, Over, Pick
-from duels.core.show import Shared
-from duels.games.firewall_breach import FirewallBreach, State
+from duels.core.presentation import Shared
+from duels.games.firewall_breach.rules import FirewallBreach, State
 
 GAME = FirewallBreach()
 

@@ -6,8 +6,8 @@ import pytest
 
 from duels.core import Decide, IllegalMove, Match, OptionError, Over, Pick
 from duels.core.game import Result
-from duels.core.reading import read_move
-from duels.games.number_clash import NumberClash, State, round_winner
+from duels.core.parsing import read_move
+from duels.games.number_clash.rules import NumberClash, State, round_winner
 
 GAME = NumberClash()
 ALL = (1, 2, 3, 4, 5, 6, 7, 8, 9, 10)

@@ -6,8 +6,8 @@ import pytest
 
 from duels.core import Decide, IllegalMove, Match, OptionError, Over, Pick
 from duels.core.game import Result
-from duels.core.show import Shared, Tokens
-from duels.games.number_wars import TIMEOUT, NumberWars, State
+from duels.core.presentation import Shared, Tokens
+from duels.games.number_wars.rules import TIMEOUT, NumberWars, State
 
 GAME = NumberWars()
 TEN = ("1", "2", "3", "4", "5", "6", "7", "8", "9", "10")

@@ -11,12 +11,12 @@ from typing import Any
 
 import pytest
 
+from duels.algorithms import solve
 from duels.core.game import Move
 from duels.core.player import Player, View
 from duels.games import load
 from duels.measure import Inconsistent, best_response, exploitability, head_to_head
-from duels.measure.policies import KEPT, SAME, STEP
-from duels.solve import solve
+from duels.measure.policies import CHECKED, SAME, STEP
 
 np = pytest.importorskip("numpy", reason="needs the extra: pip install 'duels[rl]'")
 
@@ -81,8 +81,8 @@ def test_a_policy_that_varies_in_a_single_rare_position_is_refused() -> None:
         exploitability(game, policy)
 
 
+@pytest.mark.extra("solve")
 def test_of_a_large_game_a_fault_in_one_position_of_a_hundred_is_noticed() -> None:
-    pytest.importorskip("numba", reason="needs the extra: pip install 'duels[solve]'")
     game = load("number-clash", numbers=8)
     asked = 0
 
@@ -90,11 +90,11 @@ def test_of_a_large_game_a_fault_in_one_position_of_a_hundred_is_noticed() -> No
         nonlocal asked
         asked += len(seen)
         late = np.flatnonzero(seen.astype(np.int64) @ np.arange(1, seen.shape[1] + 1) % 100 == 7)
-        return late if asked > KEPT else late[:0]  # where only one in STEP is asked again
+        return late if asked > CHECKED else late[:0]  # where only one in STEP is asked again
 
     with pytest.raises(Inconsistent):
         exploitability(game, Noisy(0.3, some))
-    assert asked > KEPT + 100 * STEP
+    assert asked > CHECKED + 100 * STEP
 
 
 def test_what_varies_by_less_than_the_tolerance_is_measured_and_off_by_as_little() -> None:
@@ -126,6 +126,7 @@ def test_a_policy_whose_answers_depend_on_the_rest_of_a_batch_is_refused() -> No
         exploitability(load("firewall-breach"), policy)
 
 
+@pytest.mark.extra("torch")
 @pytest.mark.parametrize("layer", ["Dropout", "BatchNorm1d"])
 def test_a_network_in_training_mode_is_refused_and_in_evaluation_mode_measured(layer: str) -> None:
     torch = pytest.importorskip("torch", reason="needs the extra: pip install 'duels[torch]'")

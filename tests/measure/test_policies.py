@@ -9,11 +9,13 @@ from typing import Any
 
 import pytest
 
+from duels.algorithms.solution import Unsolved
+from duels.analysis.datasets import positions
 from duels.core import Match
 from duels.core.errors import OptionError, UnknownName
 from duels.core.game import Move
 from duels.core.player import Player, View
-from duels.games import load
+from duels.games import charts, load, solve
 from duels.measure import (
     BestResponse,
     NotMeasurable,
@@ -24,11 +26,7 @@ from duels.measure import (
 )
 from duels.measure.sampled import sampled_exploitability
 from duels.players import make
-from duels.players.hosting import Host
-from duels.solve import solve
-from duels.solve.charts import charts
-from duels.solve.positions import positions
-from duels.solve.solution import Unsolved
+from duels.players.runner import Host
 
 np = pytest.importorskip("numpy", reason="needs the extra: pip install 'duels[rl]'")
 gymnasium = pytest.importorskip("gymnasium", reason="needs the extra: pip install 'duels[rl]'")
@@ -250,11 +248,11 @@ def test_the_best_response_to_hidden_hands_scores_what_it_says(policy: Any) -> N
         assert (score if seat == 0 else 1 - score) == pytest.approx(player.value, abs=1e-12)
 
 
+@pytest.mark.extra("solve")
 @pytest.mark.slow
-@pytest.mark.parametrize("first", [0, 1])
+@pytest.mark.parametrize("first", [0, pytest.param(1, marks=pytest.mark.long)])
 def test_the_learned_response_to_the_full_game_plays_and_scores_what_it_says(first: int) -> None:
     """In real matches against the strategy, within five standard errors."""
-    pytest.importorskip("numba", reason="needs the extra: pip install 'duels[solve]'")
     game = load("cipher-siege", first=first)
     player: BestResponse = best_response(game, "perfect", 0, seconds=5)
     games, won = 400, 0.0
@@ -301,18 +299,27 @@ def test_a_game_that_is_too_large_is_refused_before_it_is_walked(
 
 def test_a_tree_that_is_just_small_enough_is_walked(monkeypatch: pytest.MonkeyPatch) -> None:
     """The size is known by walking; no smaller limit is refused without that, and no larger one."""
-    from duels.measure import hidden
-    from duels.measure.policies import Asked
+    from duels.measure import hidden_information
+    from duels.measure.policies import QueriedPolicy
 
     game = load("cipher-siege", **TINY)
-    tree = hidden.Tree(game, 0, Asked(game, "random"), turn_limit=3)
-    size = hidden.MOST - tree._left
+    tree = hidden_information.ResponseTree(game, 0, QueriedPolicy(game, "random"), turn_limit=3)
+    size = hidden_information.MOST - tree._left
     assert size > 100
-    assert hidden.Tree(game, 0, Asked(game, "random"), turn_limit=3, most=size).value == tree.value
+    assert (
+        hidden_information.ResponseTree(
+            game, 0, QueriedPolicy(game, "random"), turn_limit=3, most=size
+        ).value
+        == tree.value
+    )
     with pytest.raises(Unsolved, match=f"more than {size - 1:,} positions"):
-        hidden.Tree(game, 0, Asked(game, "random"), turn_limit=3, most=size - 1)
+        hidden_information.ResponseTree(
+            game, 0, QueriedPolicy(game, "random"), turn_limit=3, most=size - 1
+        )
     for seed in range(30):  # a refusal by chance would show, were it at all likely
-        monkeypatch.setattr("duels.measure.hidden.Random", lambda _, seed=seed: Seeded(seed))
+        monkeypatch.setattr(
+            "duels.measure.hidden_information.Random", lambda _, seed=seed: Seeded(seed)
+        )
         assert not tree._clearly_larger(size)
 
 

@@ -11,20 +11,20 @@ from random import Random
 
 import pytest
 
+from duels.algorithms.estimate import CONFIDENCE, error_of
+from duels.algorithms.solution import Unsolved
 from duels.core.errors import Misbehaved
 from duels.core.game import Move
 from duels.core.player import Player, View
 from duels.games import load
 from duels.measure import exploitability
-from duels.measure.policies import NoMix
+from duels.measure.policies import NoMixedStrategy
 from duels.measure.sampled import sampled_exploitability
-from duels.players.external import External, Limits
-from duels.solve.estimate import CONFIDENCE, error_of
-from duels.solve.solution import Unsolved
+from duels.players.external import External, ProcessLimits
 from tests.players.zoo import command
 
 ROOT = Path(__file__).parents[2]
-PATIENT = Limits(seconds=60.0, start=60.0)
+PATIENT = ProcessLimits(seconds=60.0, start=60.0)
 SMALL = load("firewall-breach", strength=3)
 
 
@@ -54,11 +54,12 @@ def test_a_program_that_says_its_mix_is_measured_exactly() -> None:
 
 def test_who_does_not_say_it_is_refused_there() -> None:
     bot = External(command("plays"), limits=PATIENT)
-    with pytest.raises(NoMix):
+    with pytest.raises(NoMixedStrategy):
         exploitability(SMALL, bot)
     bot.close()
 
 
+@pytest.mark.slow
 def test_the_sampled_figure_is_a_lower_bound_of_the_exact_one_and_near_it() -> None:
     """Of 24 intervals, one-sided and two-sided together, hardly any may miss: the bound is unbiased
     for its responder, whose value is never above the best response's."""
@@ -83,9 +84,9 @@ def test_the_luck_of_the_sample_is_not_counted() -> None:
     fresh games nothing is gained. That is the fault which fresh games are there to avoid."""
     game = load("number-clash", numbers=3, points=1)
     from duels.core.chance import stream
-    from duels.measure.policies import Asked
-    from duels.measure.sampled import Sample
-    from duels.measure.walking import walk
+    from duels.measure.dispatch import enumerate_positions
+    from duels.measure.policies import QueriedPolicy
+    from duels.measure.sampled import SampledPlayer
     from duels.players.optimal import Perfect
 
     class Quiet(Perfect):
@@ -97,8 +98,8 @@ def test_the_luck_of_the_sample_is_not_counted() -> None:
             return luck.choices(list(mix), list(mix.values()))[0]
 
     quiet = Quiet(stream(1, 0))
-    sample = Sample(quiet, 1, {}, lambda part, what: None)
-    claimed = float(walk(game, 0, Asked(game, sample)).values()[0])
+    sample = SampledPlayer(quiet, 1, {}, lambda part, what: None)
+    claimed = float(enumerate_positions(game, 0, QueriedPolicy(game, sample)).values()[0])
     exact = exploitability(game, "perfect")
     assert claimed - (1 - exact.value_vs_best_response[0]) > 0.2
     found = sampled_exploitability(game, quiet, games=400)

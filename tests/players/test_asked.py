@@ -14,14 +14,13 @@ import pytest
 from duels.core.chance import stream
 from duels.core.errors import MalformedMove, UnknownName
 from duels.core.game import Result
-from duels.core.match import Match
+from duels.core.match import Match, inform
 from duels.core.player import Player, View, answer, answer_async
-from duels.core.views import inform
 from duels.games import BUILT_IN as GAMES
 from duels.games import load
 from duels.players import BUILT_IN, class_of, make, needs_solution
+from duels.players.base import Mixed
 from duels.players.ismcts import Ismcts
-from duels.players.opponent import Mixed
 
 ROOT = Path(__file__).parents[2]
 

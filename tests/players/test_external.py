@@ -23,15 +23,15 @@ from duels.core.wire import dump_view, load_view
 from duels.games import BUILT_IN, find, load
 from duels.players import CLASS, COMMAND, Named, named, needs_solution, outside, player
 from duels.players.check import check, variants
-from duels.players.external import External, Limits, request
-from duels.players.hosting import Host
+from duels.players.external import External, ProcessLimits, request
+from duels.players.runner import Host
 from duels.players.uniform import Uniform
 from tests.players.zoo import command
 from tests.plugins.goofspiel import Goofspiel
 from tests.variants import VARIANTS, name
 
 ROOT = Path(__file__).parents[2]
-PATIENT = Limits(seconds=60.0, start=60.0)
+PATIENT = ProcessLimits(seconds=60.0, start=60.0)
 GAMES = [find(slug) for slug in BUILT_IN]
 
 
@@ -214,7 +214,7 @@ def test_a_mix_is_drawn_from_by_the_seed_and_as_it_says() -> None:
 
 
 def test_a_bot_that_seeds_its_randomness_can_be_replayed(tmp_path: Path) -> None:
-    from duels.cli.bots import TEMPLATES
+    from duels.cli.bot import TEMPLATES
 
     bot = External(f"{sys.executable} {TEMPLATES}/bot.py", limits=PATIENT)
     assert finished(bot, 3).events == finished(bot, 3).events
@@ -277,13 +277,13 @@ def test_a_bot_is_told_the_clock_and_not_the_other_hand(tmp_path: Path) -> None:
 def test_limits_can_be_set_by_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("DUELS_BOT_SECONDS", "2.5")
     monkeypatch.setenv("DUELS_BOT_MEMORY", "4096")
-    assert Limits.usual()[:3] == (2.5, 30.0, 4096)
+    assert ProcessLimits.usual()[:3] == (2.5, 30.0, 4096)
     monkeypatch.setenv("DUELS_BOT_START", "60")
-    assert Limits.usual().start == 60.0
+    assert ProcessLimits.usual().start == 60.0
     for wrong in ("-1", "nan", "many"):
         monkeypatch.setenv("DUELS_BOT_SECONDS", wrong)
         with pytest.raises(OptionError, match="DUELS_BOT_SECONDS: expected a number above 0"):
-            Limits.usual()
+            ProcessLimits.usual()
 
 
 # The check, and the page
@@ -337,7 +337,7 @@ def test_the_bots_of_the_page_play_every_game(
 ) -> None:
     if shutil.which(program) is None:
         pytest.skip(f"needs {program}")
-    from duels.cli.bots import TEMPLATES
+    from duels.cli.bot import TEMPLATES
 
     (text,) = blocks(language)
     assert len(text.splitlines()) == 5

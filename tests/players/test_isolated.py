@@ -17,14 +17,14 @@ from duels.core.player import Player
 from duels.games import find, load
 from duels.players import player
 from duels.players.check import check
-from duels.players.external import Limits
-from duels.players.hosting import Host
+from duels.players.external import ProcessLimits
 from duels.players.isolated import Isolated
+from duels.players.runner import Host
 from duels.players.uniform import Uniform
 from tests.variants import VARIANTS, name
 
-pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="wardens need POSIX")
-PATIENT = Limits(seconds=60.0, start=60.0)
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="supervisors need POSIX")
+PATIENT = ProcessLimits(seconds=60.0, start=60.0)
 SHORT = PATIENT._replace(seconds=0.5)
 CLASSES = """
 import os, sys, time
@@ -125,7 +125,7 @@ def made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Named]:
     monkeypatch.setattr(sys, "path", [*sys.path])
     found: list[Isolated] = []
 
-    def make(kind: str, limits: Limits = PATIENT) -> Isolated:
+    def make(kind: str, limits: ProcessLimits = PATIENT) -> Isolated:
         found.append(Isolated(f"{module}:{kind}", "", limits))
         return found[-1]
 

@@ -12,8 +12,8 @@ from duels.core.record import dumps, loads
 from duels.games import BUILT_IN as GAMES
 from duels.games import load
 from duels.players import BUILT_IN, full_name, make
+from duels.players.base import Opponent
 from duels.players.ismcts import Ismcts
-from duels.players.opponent import Opponent
 from tests.variants import VARIANTS, name
 
 

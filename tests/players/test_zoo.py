@@ -19,19 +19,19 @@ from duels.core.match import Match
 from duels.core.player import Player
 from duels.games import load
 from duels.players import player
-from duels.players.external import External, Limits
-from duels.players.hosting import Host
+from duels.players.external import External, ProcessLimits
+from duels.players.runner import Host
 from tests.players.zoo import FINE, MISBEHAVING, command, left
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="looks for processes in /proc")
 
 # Time is short only where running out of it is tested: nothing may fail on a slow machine.
 WAITS = {name for name, why in MISBEHAVING.items() if why.startswith("it did not answer")}
-SLOW = Limits(seconds=60.0, start=60.0, memory=256)
+SLOW = ProcessLimits(seconds=60.0, start=60.0, memory=256)
 SHORT = SLOW._replace(seconds=0.5)
 
 
-def limits(name: str) -> Limits:
+def limits(name: str) -> ProcessLimits:
     if name == "hangs_at_hello":
         return SHORT._replace(start=0.5)
     return SHORT if name in WAITS else SLOW
@@ -122,10 +122,10 @@ def test_starting_up_is_not_on_the_clock(token: str) -> None:
 def test_a_host_that_is_killed_leaves_nothing(token: str) -> None:
     script = (
         "import os, sys\n"
-        "from duels.players.external import External, Limits\n"
+        "from duels.players.external import External, ProcessLimits\n"
         "from duels.core.match import Match\n"
         "from duels.games import load\n"
-        "bot = External(sys.argv[1], limits=Limits(seconds=600.0, start=60.0))\n"
+        "bot = External(sys.argv[1], limits=ProcessLimits(seconds=600.0, start=60.0))\n"
         "bot.prepare()\n"
         "print('ready', flush=True)\n"
         "bot.choose(Match(load('number-clash'), seed=1).view(0))\n"
@@ -134,7 +134,7 @@ def test_a_host_that_is_killed_leaves_nothing(token: str) -> None:
     host = subprocess.Popen([sys.executable, "-c", script, words], stdout=subprocess.PIPE)
     assert host.stdout is not None
     assert host.stdout.readline() == b"ready\n"
-    while len(left(token)) < 5:  # host, warden, bot, its child and grandchild
+    while len(left(token)) < 5:  # host, supervisor, bot, its child and grandchild
         time.sleep(0.02)
     host.kill()
     host.communicate()

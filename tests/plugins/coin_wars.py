@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from duels.envs.kernels import Kernel
-from duels.envs.kernels.number_wars import KERNEL as NUMBER_WARS
-from duels.games.number_wars import NumberWars
+from duels.core.spec import GameSpec
+from duels.games.number_wars.kernel import KERNEL as NUMBER_WARS
+from duels.games.number_wars.rules import NumberWars
+from duels.kernels import Kernel
 
 
 class CoinWars(NumberWars):
@@ -12,3 +13,4 @@ class CoinWars(NumberWars):
 
 
 KERNEL: Kernel = NUMBER_WARS._replace(game=CoinWars)
+SPEC = GameSpec(rules=f"{__name__}:CoinWars", kernel=f"{__name__}:KERNEL")

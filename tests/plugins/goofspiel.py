@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from duels.core.game import Chance, Decide, Event, Game, History, Outcome, Over
 from duels.core.options import Number
-from duels.core.show import (
+from duels.core.presentation import (
     Hand,
     Item,
     Lines,

@@ -12,7 +12,7 @@ from fractions import Fraction
 from typing import NamedTuple
 
 from duels.core.game import HIDDEN, Chance, Decide, Event, Game, Outcome, Over
-from duels.core.show import Lines, Step, player_name
+from duels.core.presentation import Lines, Step, player_name
 
 CARDS = ("jack", "queen", "king")
 RULES = """\

@@ -1,0 +1,202 @@
+"""AIVAT luck adjustment of a match's score (Burch, Schmid, Moravčík, Morrill and Bowling, 2018).
+
+At every chance event, and at every choice of a player with a known mixed strategy, the value of the
+position after the event is compared with its expectation before. The difference is luck and is
+subtracted from the score. Its mean is 0 for any value function, so the adjusted score is unbiased;
+an accurate value function only reduces its variance.
+
+Positions are full states, both hands included. A player's mixed strategy is computed from that
+player's view. Choices of players whose strategy is unknown are not adjusted. Values and regrets
+are those of the game's `Solution`.
+
+>>> from duels.core import Match
+>>> from duels.core.chance import stream
+>>> from duels.games import load
+>>> from duels.players import make
+>>> match = Match(load("firewall-breach"), seed=3)
+>>> players = [make("perfect", stream(3, seat)) for seat in (0, 1)]
+>>> while match.result is None:
+...     (seat,) = match.deciders
+...     match.submit(seat, players[seat].choose(match.view(seat)))
+>>> found = adjusted(match, [player.mix for player in players])
+>>> match.result.winner, round(found.score, 6), found.regret  # the rest was luck
+(0, 0.569959, (0.0, 0.0))
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import lru_cache
+from math import inf
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from duels.analysis.grade import NOISE
+from duels.core.errors import DuelsError
+from duels.core.game import AnyGame, Decide, Move, Outcome, Over, Pick
+from duels.core.match import Match
+from duels.core.player import View
+
+if TYPE_CHECKING:
+    from duels.algorithms import Solution
+
+MixedStrategy = Mapping[Move, float]
+StrategyOf = Callable[[View], MixedStrategy | None]  # None: the strategy is not known
+StateValue = Callable[[Any], float | None]  # Player 1's expected score where a player chooses
+CACHED = 100_000  # values of states
+
+
+class Adjustment(NamedTuple):
+    """The luck-adjusted result of one game; None where a figure is not known."""
+
+    score: float | None  # of Player 1
+    regret: tuple[float, float] | None = None  # by player: the total of all graded choices
+    graded: tuple[int, int] | None = None  # by player: the number of graded choices
+
+
+NO_ADJUSTMENT = Adjustment(None)
+
+
+def adjusted(
+    match: Match, strategies: Sequence[StrategyOf], players: tuple[str, str] = ("", "")
+) -> Adjustment:
+    """The luck-adjusted result of a finished match; `strategies` are those of both players.
+
+    `players` are the players' names, which improve value estimates that depend on who plays. In a
+    game that is not solved no figure is known.
+    """
+    known = baseline_of(match.game, players)
+    if known is None:
+        return NO_ADJUSTMENT
+    values, solution = known
+    return Adjustment(aivat_score(match, strategies, values), *_regrets(match, solution))
+
+
+class PositionValues:
+    """Values of states: estimates where a player chooses, expectations where chance acts."""
+
+    def __init__(self, game: AnyGame, estimate: StateValue) -> None:
+        self.game, self._estimate = game, estimate
+        self._cache: dict[Any, float | None] = {}
+
+    def __call__(self, state: Any) -> float | None:
+        """Player 1's expected score; None if there is no estimate."""
+        if state not in self._cache:
+            found = self._computed(state)
+            if len(self._cache) > CACHED:
+                self._cache.clear()
+            self._cache[state] = found
+        return self._cache[state]
+
+    def _computed(self, state: Any) -> float | None:
+        turn = self.game.turn(state)
+        if isinstance(turn, Over):
+            return 0.5 if turn.winner is None else 1.0 - turn.winner
+        if isinstance(turn, Decide):
+            return self._estimate(state)
+        after = (((outcome,), odd) for outcome, odd in turn.odds.items())
+        return self.average(state, after)
+
+    def average(self, state: Any, after: Any) -> float | None:
+        """The expected value over picks or outcomes with their probabilities."""
+        total = 0.0
+        for picks, chance in after:
+            value = self(self.game.play(state, *picks))
+            if value is None:
+                return None
+            total += float(chance) * value
+        return total
+
+
+def aivat_score(
+    match: Match, strategies: Sequence[StrategyOf], values: PositionValues
+) -> float | None:
+    """Player 1's AIVAT score of a finished match; None if a value is not known."""
+    result = match.result
+    assert result is not None, "a match without a result has no score"
+    score = 0.5 if result.winner is None else 1.0 - result.winner
+    for number in match.line:
+        entry = match.events[number]
+        if isinstance(entry, Outcome):
+            before = values(match.state_before(number))
+        elif isinstance(entry, Pick):
+            known = [
+                _checked_strategy(strategies[player], match.view_before(number, player), move)
+                for player, move in entry.moves
+            ]
+            if all(len(mix) == 1 for mix in known):
+                continue
+            before = values.average(match.state_before(number), joint_picks(known))
+        else:
+            continue  # a timeout or a forfeit is not luck
+        after = values(match.state_after(number))
+        if before is None or after is None:
+            return None
+        score -= after - before
+    return score
+
+
+def _checked_strategy(strategy_of: StrategyOf, view: View, played: Move) -> MixedStrategy:
+    """A player's mixed strategy; the played move for certain if it is unknown or invalid."""
+    mix = strategy_of(view)
+    if mix is None or not mix.get(played):
+        return {played: 1.0}
+    valid = all(move in view.options and 0 <= chance < inf for move, chance in mix.items())
+    return mix if valid else {played: 1.0}
+
+
+def joint_picks(strategies: Sequence[MixedStrategy]) -> list[tuple[tuple[Move, ...], float]]:
+    """All combinations of moves under the deciders' mixed strategies, with probabilities."""
+    parts: list[tuple[tuple[Move, ...], float]] = [((), 1.0)]
+    for mix in strategies:
+        whole = sum(mix.values())
+        parts = [
+            ((*before, move), chance * part / whole)
+            for before, chance in parts
+            for move, part in mix.items()
+            if part
+        ]
+    return parts
+
+
+class Baseline(NamedTuple):
+    """The value function of AIVAT, and the solution that it comes from."""
+
+    values: PositionValues
+    solution: Solution
+
+
+@lru_cache(maxsize=64)
+def baseline_of(game: AnyGame, players: tuple[str, str]) -> Baseline | None:
+    """The value function of a game; None if the game is not solved and would take long to solve.
+
+    It does not depend on which games this process has played before.
+    """
+    from duels.algorithms.backward_induction import Generic
+    from duels.algorithms.solutions import solve, solver_of
+    from duels.algorithms.table_solution import SMALL
+
+    try:
+        if solver_of(game) is Generic:
+            solution: Solution = Generic(game, largest=SMALL)
+        elif solver_of(game).quick(game):
+            solution = solve(game)
+        else:
+            return None
+    except DuelsError:
+        return None
+    return Baseline(PositionValues(game, lambda state: solution.guess(state, players)), solution)
+
+
+def _regrets(
+    match: Match, solution: Solution
+) -> tuple[tuple[float, float], tuple[int, int]] | tuple[None, None]:
+    """By player: the total regret of the moves that can be graded, and their number."""
+    regret, graded = [0.0, 0.0], [0, 0]
+    for number in match.line:
+        entry = match.events[number]
+        for player, move in entry.moves if isinstance(entry, Pick) else ():
+            found = solution.assess(match.view_before(number, player)).regret(move)
+            if found is not None:
+                regret[player] += float(found) if found > NOISE else 0.0
+                graded[player] += 1
+    return ((regret[0], regret[1]), (graded[0], graded[1])) if any(graded) else (None, None)

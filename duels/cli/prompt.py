@@ -1,0 +1,190 @@
+"""Prompts for a person's choice, step by step, and commands such as hint, undo and save."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from duels.cli.autosave import Autosave
+from duels.cli.keyboard import TimeUp
+from duels.cli.terminal import Terminal
+from duels.core.errors import DuelsError, IllegalMove, MalformedMove
+from duels.core.match import Match
+from duels.core.parsing import expected, read_answer, read_move
+from duels.core.presentation import Shared, Step, player_name
+from duels.core.views import table_of
+
+COMMANDS = "?  table  hint  undo  resign  save [FILE]  quit"
+
+
+class Quit(Exception):
+    """The player leaves; the match can be resumed."""
+
+
+class Asker:
+    """Gets the picks of the humans at one keyboard into a match."""
+
+    def __init__(
+        self, match: Match, terminal: Terminal, keeper: Autosave, humans: list[int],
+        cover: Callable[[], bool],
+    ) -> None:  # fmt: skip
+        """`cover` takes a hand from the screen that another must not see; was there one?"""
+        self.match, self.terminal, self.keeper = match, terminal, keeper
+        self.together, self._cover = len(humans) == 2, cover
+
+    def ask(self, player: int, sealed: bool) -> bool:
+        """Get a player's pick; False if a move was taken back and the turn is to be shown anew."""
+        match, game = self.match, self.match.game
+        seen = game.observe(match.state, player)
+        secret = sealed and self.together
+        if sealed or match.deadline(player) is None:
+            match.start_clock(player)
+
+        def ask(so_far: str) -> Step | None:
+            return game.ask(seen, player, so_far)
+
+        so_far, moment = "", len(match.events)
+        step = ask("")
+        while step is not None:
+            asked = step
+            try:
+                left = match.remaining(player)
+                prompt = self._prompt(asked, player)
+                text = self.terminal.ask(prompt, secret=secret, seconds=left)
+            except TimeUp:
+                match.time_out(player)
+                return True
+            if text.lower() in ("back", "cancel") and so_far:
+                so_far, step = "", ask("")
+                continue
+            command = self._command(text, player, step, secret)
+            if command is not None:
+                if command == "again":
+                    continue
+                return command == "done"
+            try:
+                so_far, step = read_answer(ask, text, so_far)
+            except (MalformedMove, IllegalMove) as error:
+                self.terminal.say([self._refusal(error, asked, secret)])
+        match.submit(player, so_far, at=moment)
+        return True
+
+    def _prompt(self, step: Step, player: int) -> str:
+        """The game's prompt; on a terminal without the name of somebody who sits alone, without
+        the numbers that are drawn, and with the words it takes where it does not name them."""
+        prompt = step.prompt
+        if not self.terminal.interactive:
+            return prompt
+        name = f"{player_name(player)}, "
+        if not self.together and prompt.startswith(name):
+            prompt = prompt[len(name)].upper() + prompt[len(name) + 1 :]
+        if self.terminal.drawing:
+            prompt = prompt.replace(f" [{','.join(step.choices)}]", "")
+        words = [choice for choice in step.choices if not choice.isdigit()]
+        named = all(word in prompt for word in words)
+        if named or len(words) < len(step.choices):
+            return prompt
+        listed = " or ".join(filter(None, [", ".join(words[:-1]), words[-1]]))
+        return f"{prompt.removesuffix(':')} ({listed}):"
+
+    def _refusal(self, error: Exception, step: Step, secret: bool) -> str:
+        """Why the input was refused; a secret choice is not repeated on the screen."""
+        if not (secret and isinstance(error, MalformedMove)):
+            return str(error)
+        return f"That is not possible. {'' if self.match.game.private else expected(step)}".strip()
+
+    def _command(self, text: str, player: int, step: Step, secret: bool) -> str | None:
+        """Obey a word that is not a move: "again" asks anew, "done" and "turn" end the asking."""
+        word, _, rest = text.partition(" ")
+        word = word.lower()
+        if word in step.choices or (rest and word != "save"):
+            return None
+        if word in ("?", "help", "rules"):
+            self._show_rules()
+        elif word == "table":
+            viewer = None if secret else Shared(player) if self.together else player
+            self.terminal.draw(table_of(self.match.view(viewer)), viewer)
+        elif word == "hint":
+            advice = "No hint here: both of you would read it." if secret else self._hint(player)
+            self.terminal.say([advice])
+        elif word == "undo":
+            return self._undo(player)
+        elif word == "resign":
+            self.match.resign(player)
+            return "done"
+        elif word == "save":
+            self._save(rest.strip())
+        elif word in ("quit", "exit"):
+            raise Quit
+        else:
+            return None
+        return "again"
+
+    def _show_rules(self) -> None:
+        from duels.cli.pager import page
+        from duels.core.rules_text import rules
+
+        text = rules(self.match.game, self.match.turn_limit)
+        page([*text, "", f"You can also type: {COMMANDS}"], self.terminal)
+
+    def _hint(self, player: int) -> str:
+        from duels.core.chance import stream
+        from duels.players.hints import search_hint, solved_hint
+
+        view = self.match.view(player)
+        hint = solved_hint(view) or search_hint(view, stream(self.match.seed or 0, player))
+        return f"Hint: {hint[0]}"
+
+    def _undo(self, player: int) -> str:
+        """Against the computer a move is simply taken back; another person has to agree."""
+        match, say = self.match, self.terminal.say
+        try:
+            if not self.together:
+                match.undo(player)
+            else:
+                match.offer_undo(player)
+                covered = self._cover()  # the other comes to the keyboard to answer
+                if not self._agrees(1 - player, player):
+                    match.decline_undo(1 - player)
+                    say([f"{player_name(1 - player)} does not agree."])
+                    return "turn" if covered else "again"
+                match.accept_undo(1 - player)
+        except IllegalMove as error:
+            say([str(error)])
+            return "again"
+        whose = f"{player_name(player)}'s" if self.together else "Your"
+        say([f"{whose} last move is taken back."])
+        return "turn"
+
+    def _agrees(self, other: int, player: int) -> bool:
+        step = Step(
+            f"{player_name(other)}, may {player_name(player)} take the last move back? "
+            "(yes or no):",
+            ("yes", "no"),
+        )  # fmt: skip
+        return ask_step(self.terminal, step) == "yes"
+
+    def _save(self, path: str) -> None:
+        try:
+            where = self.keeper.save(self.match, path)
+        except DuelsError as error:
+            self.terminal.say([str(error)])
+        else:
+            from duels.cli.files import shown
+
+            self.terminal.note(f"Saved in {shown(where)}")
+
+
+def ask_step(
+    terminal: Terminal, step: Step, default: str = "", news: Callable[[], bool] | None = None
+) -> str:
+    """The answer to one question; asked again until it makes sense."""
+    while True:
+        text = terminal.ask(step.prompt, news=news)
+        if not text and default:
+            return default
+        if text.lower() in ("quit", "exit") and "quit" not in step.choices:
+            raise Quit
+        try:
+            return read_move(lambda so_far: None if so_far else step, text)[0]
+        except DuelsError as error:
+            terminal.say([str(error)])

@@ -1,0 +1,40 @@
+"""Orderly ends of commands on SIGTERM and SIGHUP, as on Ctrl-C."""
+
+from __future__ import annotations
+
+import signal
+from collections.abc import Iterator
+from contextlib import contextmanager
+from types import FrameType
+
+SIGNALS = (signal.SIGTERM, getattr(signal, "SIGHUP", signal.SIGTERM))
+
+
+class Stopped(KeyboardInterrupt):
+    """A signal other than that of Ctrl-C asks the program to end."""
+
+    def __init__(self, number: int) -> None:
+        super().__init__(number)
+        self.number = number
+
+
+def status_of(stop: KeyboardInterrupt) -> int:
+    """The exit status after Ctrl-C or another signal, as shells have it."""
+    return 128 + (stop.number if isinstance(stop, Stopped) else signal.SIGINT)
+
+
+@contextmanager
+def stoppable() -> Iterator[None]:
+    """Raise `Stopped` on SIGTERM and SIGHUP; a signal that is ignored (nohup) stays ignored."""
+    usual = {n: signal.getsignal(n) for n in SIGNALS if signal.getsignal(n) == signal.SIG_DFL}
+    for number in usual:
+        signal.signal(number, _stop)
+    try:
+        yield
+    finally:
+        for number, handler in usual.items():
+            signal.signal(number, handler)
+
+
+def _stop(number: int, frame: FrameType | None) -> None:
+    raise Stopped(number)

@@ -1,0 +1,83 @@
+"""Identity of players: a secret key, of which the server stores a digest.
+
+Keys have 256 random bits, so a plain digest is safe.
+
+>>> key = "A" * 43
+>>> is_key(key), is_key("A" * 42), is_key(None)
+(True, False, False)
+>>> same(digest(key), digest(key)), same(digest(key), None)
+(True, False)
+>>> public_id(digest(key)) != digest(key)[:16]
+True
+"""
+
+from __future__ import annotations
+
+import hmac
+import os
+import re
+from base64 import urlsafe_b64encode
+from hashlib import sha256
+
+from duels.core.errors import OptionError
+from duels.players import BUILT_IN, HUMAN
+
+KEY = re.compile(r"[A-Za-z0-9_-]{43}\Z")
+ROOM = re.compile(r"[A-Za-z0-9_-]{22}\Z")
+LONGEST_NAME = 24
+
+
+def new_key() -> str:
+    """A key as clients make them: 32 random bytes, base64url."""
+    return _text(os.urandom(32))
+
+
+def new_room_id() -> str:
+    """An id that cannot be guessed: 128 random bits."""
+    return _text(os.urandom(16))
+
+
+def _text(random: bytes) -> str:
+    return urlsafe_b64encode(random).rstrip(b"=").decode()
+
+
+def is_key(text: object) -> bool:
+    return isinstance(text, str) and KEY.match(text) is not None
+
+
+def is_room_id(text: object) -> bool:
+    return isinstance(text, str) and ROOM.match(text) is not None
+
+
+def digest(key: str) -> str:
+    """The digest of a key, which a server stores."""
+    return sha256(f"duels key {key}".encode()).hexdigest()
+
+
+def public_id(digest: str) -> str:
+    """The public id of a player, from which neither key nor digest can be computed."""
+    return sha256(f"duels player {digest}".encode()).hexdigest()[:16]
+
+
+def same(stored: str | None, given: str | None) -> bool:
+    """Compare two digests in constant time."""
+    return stored is not None and given is not None and hmac.compare_digest(stored, given)
+
+
+def checked_name(text: object) -> str:
+    """A valid name of a player: printable, short, not that of a computer player.
+
+    >>> checked_name("  Ada ")
+    'Ada'
+    """
+    name = " ".join(text.split(" ")).strip() if isinstance(text, str) else ""
+    if not name or len(name) > LONGEST_NAME or not name.isprintable():
+        raise OptionError(f"a name has 1 to {LONGEST_NAME} printable characters")
+    if name.lower() in (HUMAN, *BUILT_IN):
+        raise OptionError(f"{name} is the name of a computer player; choose another")
+    return name
+
+
+def usual_name(digest: str) -> str:
+    """The name of a player who has not chosen one."""
+    return f"Guest {int(public_id(digest)[:4], 16) % 10000:04}"

@@ -1,0 +1,159 @@
+"""A client's side of the commitment scheme: commits, reveals, and checks what the server tells.
+
+A client makes a `CommitmentClient` when it takes a seat, shows it every `match` that the server
+tells, sends the command that `see` returns and stores `to_json` before it does. docs/dice.md
+describes the scheme; the browser's implementation is `duels/server/static/js/dice.js`.
+
+>>> match = {"id": "example", "commitment": "c" * 64, "state": "starting", "hashes": [None, None],
+...          "revealed": [], "nonces": None, "seats": [{"kind": "human"}, {"kind": "human"}]}
+>>> client = CommitmentClient("example", 0, "c" * 64, nonce="a" * 32)
+>>> client.see(match)["type"]
+'commit'
+>>> match["hashes"] = [client.hash, None]
+>>> client.see(match)  # the opponent's hash is not known yet, so the nonce is not told
+>>> match["hashes"] = [client.hash, "d" * 64]
+>>> client.see(match)["nonce"] == client.nonce
+True
+>>> match["hashes"] = [client.hash, "e" * 64]
+>>> client.see(match)
+Traceback (most recent call last):
+duels.core.commitment_client.Unfair: the server has told another hash of Player 2 than before
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from duels.core.commitment import KEY, is_hash, is_nonce, new_nonce, nonce_hash, verify
+from duels.core.errors import DuelsError
+from duels.core.match import Match
+from duels.core.presentation import player_name
+
+Json = dict[str, Any]
+NOT_BEGUN, BEGUN = ("waiting", "starting"), ("playing", "over")
+COMMIT, REVEAL = "commit", "reveal"
+
+
+class Unfair(DuelsError):
+    """The server contradicts what it told before, or does not keep to the procedure."""
+
+
+class CommitmentClient:
+    """One seat's share of the dice of a match, and everything that was told of the others."""
+
+    def __init__(
+        self,
+        match: str,
+        player: int,
+        commitment: str,
+        nonce: str | None = None,
+        hashes: Sequence[str | None] = (None, None),
+        sent: Sequence[str] = (),
+        granted: Sequence[str] = (),
+        first: str | None = None,
+    ) -> None:
+        self.match, self.player, self.commitment = match, player, commitment
+        self.nonce = nonce or new_nonce()
+        self.hashes = list(hashes)  # as told so far
+        self.sent, self.granted = set(sent), set(granted)  # of COMMIT and REVEAL
+        self.first = first  # "random" where the seed is to decide who starts
+
+    @classmethod
+    def of(cls, match: Json) -> CommitmentClient | None:
+        """A witness for a seat whose share is not given yet; None if there is no such seat."""
+        you = match.get("you")
+        if you is None or match["state"] not in NOT_BEGUN or match["hashes"][you - 1] is not None:
+            return None
+        if not is_hash(match["commitment"]):
+            raise Unfair("the server has not committed to a secret")
+        random = match["game"]["options"].get("first") == "random"
+        first = "random" if random else None
+        return cls(match["id"], you - 1, match["commitment"], first=first)
+
+    @property
+    def hash(self) -> str:
+        return nonce_hash(self.match, self.player, self.commitment, self.nonce)
+
+    def to_json(self) -> Json:
+        return {
+            "match": self.match, "player": self.player, "commitment": self.commitment,
+            "nonce": self.nonce, "hashes": self.hashes, "sent": sorted(self.sent),
+            "granted": sorted(self.granted), "first": self.first,
+        }  # fmt: skip
+
+    def see(self, match: Json) -> Json | None:
+        """Take in a match as the server tells it; the command to send now, if there is one.
+
+        Raises `Unfair` where it contradicts what was told before.
+        """
+        if match["id"] != self.match or match["commitment"] != self.commitment:
+            raise Unfair("the server has told another commitment than before")
+        self._see_hashes(match["hashes"])
+        if match["state"] in BEGUN:
+            if match["nonces"] is None or (None in match["nonces"] and match["state"] != "over"):
+                raise Unfair("the server has begun the match without the nonces of both players")
+            self._check_nonces(match["nonces"])
+        if match["state"] == "closed" and REVEAL in self.granted:
+            raise Unfair(
+                "the server has closed the match after it was told your nonce; it should have been"
+                " played, or forfeited by the player who withheld a nonce"
+            )
+        return self._next(match) if match["state"] in NOT_BEGUN else None
+
+    def _next(self, match: Json) -> Json | None:
+        if self.hashes[self.player] is None:
+            self.sent.add(COMMIT)
+            return {"type": COMMIT, "hash": self.hash}
+        humans = [n for n, seat in enumerate(match["seats"]) if seat and seat["kind"] == "human"]
+        complete = None not in match["seats"] and all(self.hashes[n] for n in humans)
+        if not complete or self.player + 1 in match["revealed"]:
+            return None
+        self.sent.add(REVEAL)
+        return {"type": REVEAL, "nonce": self.nonce}
+
+    def _see_hashes(self, told: Sequence[str | None]) -> None:
+        for player, known in enumerate(self.hashes):
+            # A hash may be new until the nonce is told; afterwards none may be added either.
+            if told[player] != known and (known is not None or REVEAL in self.sent):
+                raise Unfair(
+                    f"the server has told another hash of {player_name(player)} than before"
+                )
+        if told[self.player] not in (None, self.hash):
+            raise Unfair(
+                "the server has a hash for your seat that this client did not give; if you have not"
+                " opened the match elsewhere, its dice cannot be trusted"
+            )
+        self.hashes = list(told)
+
+    def _check_nonces(self, told: Sequence[str | None]) -> None:
+        """Compare the nonces of a match that has begun with what is known of them."""
+        mine = told[self.player]
+        if mine != self.nonce and (mine is not None or REVEAL in self.granted):
+            raise Unfair("the server has another nonce for your seat than the one you revealed")
+        other = 1 - self.player
+        nonce, known = told[other], self.hashes[other]
+        if known is None and nonce != "":
+            raise Unfair(f"the server has a nonce of {player_name(other)} without a hash")
+        if known is not None and nonce is not None:
+            fits = is_nonce(nonce) and self._fits(other, nonce, known)
+            if not fits:
+                raise Unfair(f"the nonce of {player_name(other)} does not fit the hash of before")
+
+    def _fits(self, player: int, nonce: str, known: str) -> bool:
+        return nonce_hash(self.match, player, self.commitment, nonce) == known
+
+    def check(self, match: Match) -> str:
+        """Check a finished match: its own shares, and that they are those told here before."""
+        fair = match.about.get(KEY)
+        said = verify(match)
+        if match.id != self.match or not isinstance(fair, dict):
+            raise Unfair("the record is of another match")
+        if fair["commitment"] != self.commitment:
+            raise Unfair("the record has another commitment than you were told before the match")
+        if fair.get("hashes") != [known or "" for known in self.hashes]:
+            raise Unfair("the record has other hashes than you were told before the match")
+        if fair.get("first") != self.first:
+            raise Unfair("the record decides who starts in another way than the match you joined")
+        self._check_nonces(fair["nonces"])
+        return said

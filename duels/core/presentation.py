@@ -1,0 +1,299 @@
+"""What games give to clients to show: lines with tones, table parts, steps of a choice.
+
+A game answers in three vocabularies: the `Step`s of a choice with their prompts, lines of text
+in rulebook words (some with a tone), and the parts of its table. Each client renders these once,
+for all games.
+
+>>> who(0, viewer=0), who(1, viewer=0), who(1, viewer=None)
+('You', 'Opponent', 'Player 2')
+>>> whose(0, viewer=0), whose(1, viewer=0), whose(1, viewer=None)
+('Your', "Opponent's", "Player 2's")
+"""
+
+# No `from __future__ import annotations` here: NamedTuple would compile every field's annotation
+# again, which is felt at start-up.
+
+from collections.abc import Callable, Iterable, Mapping
+from functools import lru_cache
+from typing import NamedTuple
+
+Lines = list[str]
+
+# The tones a line may have. A line of the last one says what the table shows too, so that a screen
+# that draws the table leaves it out.
+HEADING, GOOD, BAD, RESULT, ON_TABLE = "heading", "good", "bad", "result", "table"
+
+
+class Line(str):
+    """A line of text with a tone; a line without one is a plain string.
+
+    >>> line = Line("Round 1", HEADING)
+    >>> line == "Round 1", tone(line), tone("Round 1")
+    (True, 'heading', '')
+    """
+
+    __slots__ = ("tone",)
+    tone: str
+
+    def __new__(cls, text: str, tone: str) -> "Line":
+        line = super().__new__(cls, text)
+        line.tone = tone
+        return line
+
+    def __reduce__(self) -> tuple[type["Line"], tuple[str, str]]:
+        return Line, (str(self), self.tone)
+
+
+def tone(line: str) -> str:
+    """The tone of a line; empty for a plain one."""
+    return line.tone if isinstance(line, Line) else ""
+
+
+def heading(text: str) -> Line:
+    """A line that stands above others."""
+    return Line(text, HEADING)
+
+
+def on_table(text: str) -> Line:
+    """A line that says what the drawn table shows too."""
+    return Line(text, ON_TABLE)
+
+
+def fortune(text: str, player: int, viewer: int | None, lucky: bool = True) -> Line:
+    """A line about a player's luck or lack of it: what is good for the opponent is bad."""
+    return Line(text, GOOD if lucky == (viewer in (None, player)) else BAD)
+
+
+class Step(NamedTuple):
+    """One question of a choice: one of `choices`, or with `many` some of them.
+
+    A step with `many` is the last of its move.
+    """
+
+    prompt: str
+    choices: tuple[str, ...]
+    many: bool = False
+    refused: Mapping[str, str] = {}  # words that make sense but are not possible now, and why
+
+
+class Tree(NamedTuple):
+    """All the steps of a choice: what is asked, and what after each answer; None ends the move."""
+
+    step: Step
+    after: Mapping[str, "Tree | None"] = {}  # empty where `many`: any answer ends the move
+
+
+def tree(ask: Callable[[str], Step | None], so_far: str = "") -> Tree | None:
+    """The whole tree of a choice after `so_far`, for clients that cannot ask step by step.
+
+    >>> steps = {"": Step("Act:", ("attack", "bypass")), "attack": Step("With:", ("2", "3"), True)}
+    >>> tree(steps.get).after["attack"].step.prompt, tree(steps.get).after["bypass"]
+    ('With:', None)
+    """
+    step = ask(so_far)
+    if step is None or step.many:
+        return None if step is None else Tree(step)
+    return Tree(step, {word: tree(ask, f"{so_far} {word}".strip()) for word in step.choices})
+
+
+class Item(NamedTuple):
+    """A card or token: what is written on it, and which choice of a step it stands for."""
+
+    face: str
+    choice: str = ""  # empty: it stands for none that this viewer could make
+    spent: bool = False
+
+
+class Meter(NamedTuple):
+    """A quantity that runs down: strength, life, integrity."""
+
+    label: str
+    value: int
+    top: int
+    owner: int | None = None
+
+
+class Tokens(NamedTuple):
+    """Numbers a player may use once; the spent ones stay visible."""
+
+    label: str
+    items: tuple[Item, ...]
+    owner: int | None = None
+
+
+class Hand(NamedTuple):
+    """Cards; those the viewer may not see are counted in `hidden`."""
+
+    label: str
+    cards: tuple[Item, ...]
+    hidden: int = 0
+    owner: int | None = None
+
+
+class Pile(NamedTuple):
+    """A stack of cards, of which a viewer may know some."""
+
+    label: str
+    size: int
+    cards: tuple[Item, ...] = ()
+    owner: int | None = None
+
+
+class Die(NamedTuple):
+    """The last roll, and whose it was."""
+
+    label: str
+    face: str
+    owner: int | None = None
+
+
+class Sealed(NamedTuple):
+    """A choice that is made in secret now; `placed` once the pick is in."""
+
+    label: str
+    placed: bool = False
+    owner: int | None = None
+
+
+class Score(NamedTuple):
+    """Points against the number that wins."""
+
+    label: str
+    points: int
+    goal: int
+    owner: int | None = None
+
+
+Part = Meter | Tokens | Hand | Pile | Die | Sealed | Score
+
+
+def player_name(player: int) -> str:
+    """The name of a player by seat."""
+    return f"Player {player + 1}"
+
+
+def who(player: int, viewer: int | None) -> str:
+    """How a viewer speaks of a player; a spectator reads in the third person."""
+    if viewer is None:
+        return player_name(player)
+    return "You" if player == viewer else "Opponent"
+
+
+class Shared(int):
+    """A viewer who shares the screen, or reads a transcript: called by name where the book does.
+
+    >>> called(0, viewer=0), called(0, viewer=Shared(0)), who(0, viewer=Shared(0))
+    ('You', 'Player 1', 'You')
+    """
+
+
+def called(player: int, viewer: int | None) -> str:
+    """A player's name, where the rulebooks use names; the viewer alone at a screen is "You"."""
+    alone = viewer == player and not isinstance(viewer, Shared)
+    return "You" if alone else player_name(player)
+
+
+def does(player: int, viewer: int | None, verb: str) -> str:
+    """Who does something, with the verb as it goes with a name.
+
+    >>> does(0, None, "wins"), does(0, 0, "wins"), does(0, 0, "has used")
+    ('Player 1 wins', 'You win', 'You have used')
+    """
+    name = called(player, viewer)
+    if name != "You":
+        return f"{name} {verb}"
+    first, _, rest = verb.partition(" ")
+    first = "have" if first == "has" else first.removesuffix("s")
+    return f"{name} {first} {rest}".rstrip()
+
+
+def addressed(text: str, viewer: int | None) -> str:
+    """A text that names players, as the viewer reads it who sits alone at a screen.
+
+    >>> addressed("Player 1's code has been cracked.", 0), addressed("Player 1 has none.", 0)
+    ('Your code has been cracked.', 'You have none.')
+    >>> addressed("All are used, and Player 2 attacked last.", 1), addressed("Player 1 ran.", 1)
+    ('All are used, and you attacked last.', 'Player 1 ran.')
+    """
+    if viewer is None or called(viewer, viewer) != "You":
+        return text
+    name = player_name(viewer)
+    before, named, after = text.partition(name)
+    if not named:
+        return text
+    if after.startswith("'s "):
+        said = "Your" + after[2:]
+    else:
+        verb, space, rest = after.lstrip().partition(" ")
+        said = does(viewer, viewer, verb) + space + rest
+    return before + (said[0].lower() + said[1:] if before else said)
+
+
+def acts(player: int, viewer: int | None, verb: str) -> str:
+    """What a player does, as a sentence; a viewer alone at a screen is "You".
+
+    >>> acts(0, None, "Draws"), acts(0, 0, "Draws")
+    ('Draws', 'You draw')
+    """
+    spoken = does(player, viewer, verb.lower())
+    return spoken if spoken.startswith("You") else verb
+
+
+def label(player: int, viewer: int | None) -> str:
+    """The name before something of a player's: "Player 1 LP" or "Your LP"."""
+    name = called(player, viewer)
+    return "Your" if name == "You" else name
+
+
+def belonging(player: int, viewer: int | None) -> str:
+    """The same with an apostrophe: "Player 1's Turn" or "Your Turn"."""
+    name = called(player, viewer)
+    return "Your" if name == "You" else f"{name}'s"
+
+
+def whose(player: int, viewer: int | None) -> str:
+    """The possessive of `who`."""
+    return "Your" if player == viewer else who(player, viewer) + "'s"
+
+
+def tokens(numbers: Iterable[int], spent: Iterable[int], own: bool) -> tuple[Item, ...]:
+    """Numbers in order as tokens; those of the viewer's own stand for choices, spent or not."""
+    return _tokens(tuple(numbers), tuple(spent), own)
+
+
+@lru_cache(4096)  # few differ, and a server asks for them with every move
+def _tokens(numbers: tuple[int, ...], spent: tuple[int, ...], own: bool) -> tuple[Item, ...]:
+    gone = set(spent)
+    return tuple(
+        Item(str(number), str(number) if own else "", number in gone)
+        for number in sorted({*numbers, *gone})
+    )
+
+
+def part_line(part: Part) -> str:
+    """A part of a table in one plain line; nothing for what has no contents to show.
+
+    >>> part_line(Meter("Firewall", 7, 10, owner=0)), part_line(Hand("Hand", (), hidden=3))
+    ('Player 1 Firewall: 7 of 10', 'Hand: 3 hidden')
+    """
+    name = part.label if part.owner is None else f"{player_name(part.owner)} {part.label}"
+    match part:
+        case Meter(_, value, top) | Score(_, value, top):
+            return f"{name}: {value} of {top}"
+        case Tokens(_, items):
+            return f"{name}: {listed((i.face for i in items if not i.spent), ' ') or 'none left'}"
+        case Hand(_, cards, hidden):
+            known = [card.face for card in cards]
+            return f"{name}: {listed(known + [f'{hidden} hidden'] * bool(hidden), ' ') or 'empty'}"
+        case Pile(_, size, cards):
+            known = [card.face for card in cards]
+            return f"{name}: {listed(known, ' ') or size or 'none'}"
+        case Die(_, face):
+            return f"{name}: {face}"
+        case Sealed(_, placed):
+            return f"{name}: sealed" if placed else ""
+
+
+def listed(items: Iterable[object], separator: str = ", ") -> str:
+    """Items in a row, as text."""
+    return separator.join(str(item) for item in items)

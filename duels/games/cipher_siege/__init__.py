@@ -1,0 +1,12 @@
+"""Cipher Siege: rules, trained strategy with proven bounds, kernel, charts and theme."""
+
+from duels.core.spec import GameSpec
+
+SPEC = GameSpec(
+    rules="duels.games.cipher_siege.rules:CipherSiege",
+    solver="duels.games.cipher_siege.solver:CipherSiegeSolution",
+    kernel="duels.games.cipher_siege.kernel:KERNEL",
+    charts="duels.games.cipher_siege.charts:charts",
+    data="data",
+    theme="theme",
+)

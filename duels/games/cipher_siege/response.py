@@ -1,0 +1,63 @@
+"""Learned responses to the Cipher Siege strategy: lower bounds on its exploitability.
+
+The full game is too large to search for a best response. A responder is learned from games against
+the strategy and then scored in fresh ones.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+
+from duels.algorithms.compiled import need_numba
+from duels.algorithms.estimate import CONFIDENCE, Estimate
+from duels.algorithms.solution import Progress, Solution
+from duels.core.game import Move
+from duels.core.player import View
+from duels.games.cipher_siege.bounds.q_responder import Responder
+from duels.games.cipher_siege.encoding import CardEncoding
+from duels.games.cipher_siege.infostate import in_turn_order, info_state
+from duels.games.cipher_siege.rules import CipherSiege
+from duels.games.cipher_siege.strategy import Strategy
+from duels.games.cipher_siege.training.publish import frozen
+
+SECONDS = 60.0  # of learning
+STEP = 20_000  # games between two looks at the clock
+GAMES = 1_000_000  # fresh ones, behind the score
+
+
+class QResponse:
+    """A learned responder as a mixed strategy; where it has learned nothing, the strategy plays."""
+
+    def __init__(self, game: CipherSiege, solution: Solution, responder: Responder) -> None:
+        self._solution, self._responder, self._encoding = solution, responder, CardEncoding(game)
+        score = responder.score(GAMES)
+        self.score = Estimate(score.mean, score.half / CONFIDENCE)
+
+    def mixed_strategy(self, view: View) -> Mapping[Move, float]:
+        info = info_state(self._encoding, view)
+        hand = self._encoding.hand(info.hand)
+        if hand.names and hand.damage < info.other_ci:  # else there is nothing to learn
+            unseen = self._encoding.cards(self._encoding.pack - info.hand - info.discards)
+            move = self._responder.answer(info, unseen)
+            if move >= 0:
+                return {hand.names[move]: 1.0}
+        return self._solution.assess(view).mix
+
+
+def learn_response(
+    game: CipherSiege, solution: Solution, frozen_strategy: Strategy, fine_plies: int, seat: int,
+    seconds: float | None, progress: Progress | None,
+) -> QResponse:  # fmt: skip
+    """A responder in one seat after so many seconds of learning against a strategy."""
+    need_numba("learning to beat it needs")
+    seconds = SECONDS if seconds is None else seconds
+    turn = seat if game.first == 0 else 1 - seat
+    responder = Responder(turn, *frozen(in_turn_order(game), frozen_strategy, fine_plies))
+    responder.learn(1)  # compiles
+    began = time.monotonic()
+    while (spent := time.monotonic() - began) < seconds:
+        responder.learn(STEP)
+        if progress is not None:
+            progress(0.9 * min(1.0, spent / seconds), "learning to beat it")
+    return QResponse(game, solution, responder)

@@ -1,0 +1,129 @@
+"""Value network of Cipher Siege: approximate values of states with both hands open.
+
+It is no solution: players do not see the other hand. It serves where values need only be near the
+truth, as in AIVAT (`duels.arena.aivat`). It was trained on games of the built-in players against
+each other (`tools/luck.py`) and ships for the default options.
+
+One hidden layer over features that add up part by part: each hand, each CI, the deck. What a part
+adds is remembered, so that a value takes a few additions.
+"""
+
+from __future__ import annotations
+
+import os
+import struct
+from collections.abc import Sequence
+from math import exp
+from operator import add, mul
+from typing import Any
+
+from duels.algorithms import tables
+from duels.core.pieces import Cards, counts
+from duels.games.cipher_siege.rules import CipherSiege, State
+
+KIND = "guess"  # part of the file format
+REMEMBERED = 50_000  # parts
+PATH = os.path.join(os.path.dirname(__file__), "data", "value-network.duels")
+# The players it knows. A position is worth more to the better player, so the players are inputs;
+# any other player counts as a good one.
+PLAYERS = ("perfect", "hard", "medium", "easy", "greedy", "random")
+UNKNOWN_PLAYER = "hard"
+KINDS = {name: kind for kind, name in enumerate(PLAYERS)}
+OWN, OTHER, CIS, DECK, ONE, PLAYER = 0, 1, 2, 4, 5, 6  # parts; CIS and PLAYER are two each
+DAMAGE = 5.0  # what damages are divided by, to be about as large as counts
+
+
+def features(hand: Cards, values: int) -> list[float]:
+    """A hand as numbers: how many of each card, its largest attack, and that with one card more.
+
+    >>> features((1, 2, 2), 3)
+    [1.0, 2.0, 0.0, 1.0, 1.2, 1.4, 1.8]
+    """
+    held = counts(hand, values)
+    more = [(*held[:v], held[v] + 1, *held[v + 1 :]) for v in range(values)]
+    return [*map(float, held), *(largest(h) / DAMAGE for h in (held, *more))]
+
+
+def largest(held: tuple[int, ...]) -> int:
+    """The largest attack of a hand, from how many it has of each card: all of it, or a sequence."""
+    top = sum((value + 1) * count for value, count in enumerate(held))
+    for low in range(len(held)):
+        high = low
+        while high < len(held) and held[high]:
+            high += 1
+        if high - low > 1:
+            top = max(top, sum(range(low + 1, high + 1)) + high - low)
+    return top
+
+
+def shape(game: CipherSiege) -> list[int]:
+    """How many features each part has: two hands, two CIs, the deck, a one, two players."""
+    hand, ci = 2 * game.values + 1, max(game.integrity)
+    return [hand, hand, ci, ci, game.values, 1, len(PLAYERS), len(PLAYERS)]
+
+
+class ValueNetwork:
+    """The network of one game."""
+
+    def __init__(self, game: CipherSiege, payload: memoryview) -> None:
+        self.game = game
+        inputs = sum(shape(game))
+        numbers = struct.unpack(f"<{len(payload) // 4}f", payload)
+        hidden = (len(numbers) - 1) // (inputs + 1)
+        rows = [list(numbers[at * hidden : (at + 1) * hidden]) for at in range(inputs + 1)]
+        self.out, self.shift = rows.pop(), numbers[-1]
+        self._weights = []
+        for size in shape(game):
+            self._weights.append(rows[:size])
+            rows = rows[size:]
+        self._known: dict[Any, list[float]] = {}
+
+    def __call__(self, state: State, players: Sequence[str]) -> float:
+        """Player 1's approximate expected score in a state where a player chooses an action."""
+        mover = state.mover
+        own, other = state.hands[mover], state.hands[1 - mover]
+        cis = (state.ci[mover], state.ci[1 - mover], kind(players[mover]), kind(players[1 - mover]))
+        hands = map(add, self._part(OWN, own), self._part(OTHER, other))
+        hidden = map(add, hands, map(add, self._part(CIS, cis), self._part(DECK, state.deck)))
+        total = self.shift
+        for part, weight in zip(hidden, self.out, strict=True):
+            if part > 0.0:
+                total += part * weight
+        chance = 1.0 / (1.0 + exp(-total))
+        return chance if mover == 0 else 1.0 - chance
+
+    def _part(self, part: int, of: tuple[int, ...]) -> list[float]:
+        found = self._known.get((part, of))
+        if found is None:
+            if len(self._known) > REMEMBERED:
+                self._known.clear()
+            found = self._known[part, of] = self.added(part, of)
+        return found
+
+    def added(self, part: int, of: tuple[int, ...]) -> list[float]:
+        """What a part of a state adds to the hidden layer: cards, or both CIs with the players."""
+        weights, values = self._weights, self.game.values
+        if part == CIS:
+            own, other, mine, theirs = of
+            rows = weights[CIS][own - 1], weights[CIS + 1][other - 1]
+            return _sum((1, 1, 1, 1), (*rows, weights[PLAYER][mine], weights[PLAYER + 1][theirs]))
+        if part == DECK:
+            return _sum((1, *counts(of, values)), (*weights[ONE], *weights[DECK]))
+        return _sum(features(of, values), weights[part])
+
+
+def kind(player: str) -> int:
+    """The number of a player among those it knows."""
+    return KINDS.get(player, KINDS[UNKNOWN_PLAYER])
+
+
+def _sum(factors: Sequence[float], rows: Sequence[Sequence[float]]) -> list[float]:
+    return [sum(map(mul, factors, column)) for column in zip(*rows, strict=True)]
+
+
+def find_value_network(game: CipherSiege) -> ValueNetwork | None:
+    """The network that ships for a game; None for any other options."""
+    usual = CipherSiege()
+    if tables.settings(game) != tables.settings(usual):
+        return None
+    return ValueNetwork(game, tables.load(PATH, usual, KIND).payload)

@@ -1,0 +1,103 @@
+"""Digit Duel, every attacker state, by backward induction over the turns left.
+
+A state in which the attacker is about to choose is two sets of `size` digits and two life totals,
+each from 1 to `life`. A layer holds those of one size, by the ranks of both sets (attacker's
+first) and then by life, always the same player's life first: the two players swap roles each turn,
+and keeping the order makes what one digit leads to one contiguous stretch of the layer below.
+
+Open game. Play ends in a knock-out by the attacker of that turn or after the last turn, so for a
+given size the results, each an outcome with its distance, form a short ladder from the attacker's
+worst (beaten next turn) to the best (wins this turn). `solver.ladder` lists it.
+Stepping back one turn turns the ladder of one size fewer upside down, with "wins this turn" on
+top; counting rungs from 1 and letting 0 stand for "knocked out", the rule for all rungs is
+`top - (least, over own digits, of the greatest, over the answers, of the rungs reached)`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from math import comb
+
+from duels.algorithms.compiled import Array, compiled, need_numba, np
+from duels.algorithms.compiled.matrix_game import scratch, solve
+from duels.algorithms.compiled.subsets import subsets
+
+
+def open_layers(digits: int, life: int) -> Iterator[Array]:
+    """Each layer in turn, from one digit left to all, as rungs from 1:
+    [pair of sets, attacker's life - 1, defender's life - 1]."""
+    need_numba()
+    lives = np.arange(life)
+    # After the last turn the next attacker has won only with more life; the last one wins ties.
+    below = (1 + (lives[:, None] > lives[None, :])).astype(np.uint8).reshape(1, -1)
+    for size in range(1, digits + 1):
+        sets = subsets(digits, size)
+        layer = np.empty((len(sets.numbers) ** 2, life * life), np.uint8)
+        _open_layer(*sets, comb(digits, size - 1), life, 1 + max(2, size), below, layer)
+        if size == 1:
+            np.minimum(layer, 2, out=layer)  # a win this turn, by a knock-out or by the count
+        # A layer is computed defender first; the one above it needs its own defender first.
+        by_role = np.ascontiguousarray(layer.reshape(-1, life, life).transpose(0, 2, 1))
+        yield by_role
+        below = by_role.reshape(layer.shape)
+
+
+def hidden_layers(digits: int, life: int) -> Iterator[tuple[Array, float]]:
+    """The attacker's winning chances in the same layout, and each layer's largest duality gap."""
+    need_numba()
+    lives = np.arange(life)
+    below = (lives[:, None] > lives[None, :]).astype(np.float64).reshape(1, life, life)
+    for size in range(1, digits + 1):
+        sets = subsets(digits, size)
+        layer = np.empty((len(sets.numbers) ** 2, life, life))
+        gap = _hidden_layer(*sets, comb(digits, size - 1), life, below, layer, *scratch())
+        yield layer, float(gap)
+        below = layer
+
+
+@compiled
+def _open_layer(
+    numbers: Array, without: Array, smaller: int, life: int, top: int, below: Array, layer: Array
+) -> None:
+    """Rungs from 1, defender's life first; `smaller` sets have one digit fewer."""
+    count, size = numbers.shape
+    cells = life * life
+    answered = np.empty(cells, np.uint8)
+    for one in range(count):
+        for two in range(count):
+            best = layer[one * count + two]
+            best[:] = 255
+            for i in range(size):
+                answered[:] = 0
+                for j in range(size):
+                    child = below[without[two, j] * smaller + without[one, i]]
+                    damage = max(0, numbers[one, i] - numbers[two, j])
+                    shift = damage * life
+                    for cell in range(cells - shift):
+                        answered[cell + shift] = max(answered[cell + shift], child[cell])
+                for cell in range(cells):
+                    best[cell] = min(best[cell], answered[cell])
+            for cell in range(cells):
+                best[cell] = top - best[cell]
+
+
+@compiled
+def _hidden_layer(
+    numbers: Array, without: Array, smaller: int, life: int, below: Array, layer: Array,
+    game: Array, table: Array, mix: Array, label: Array,
+) -> float:  # fmt: skip
+    count, size = numbers.shape
+    worst = 0.0
+    for one in range(count):
+        for two in range(count):
+            for mine in range(life):
+                for theirs in range(life):
+                    for i in range(size):
+                        for j in range(size):
+                            left = theirs - max(0, numbers[one, i] - numbers[two, j])
+                            pair = without[two, j] * smaller + without[one, i]
+                            game[i, j] = 1.0 if left < 0 else 1.0 - below[pair, left, mine]
+                    value, gap = solve(game, size, size, table, mix, label)
+                    layer[one * count + two, mine, theirs] = value
+                    worst = max(worst, gap)
+    return worst

@@ -1,0 +1,37 @@
+"""Chart of Firewall Breach: the best action at every pair of strengths."""
+
+from __future__ import annotations
+
+from duels.algorithms.solutions import solve
+from duels.core.game import AnyGame
+from duels.games.firewall_breach.rules import ACTIONS, FirewallBreach, State
+from duels.plotting.drawing import Chart, Grid
+
+
+def charts(game: AnyGame) -> list[Chart]:
+    assert isinstance(game, FirewallBreach)
+    return [best_actions(game)]
+
+
+def best_actions(game: FirewallBreach) -> Grid:
+    solution = solve(game)
+    marks = {("attack",): "A", ("bypass",): "B", ("attack", "bypass"): "="}
+    own, other = (range(1, strength + 1) for strength in game.strength)
+    cells = []
+    for mine in own:
+        row = []
+        for theirs in other:
+            state = State((mine, theirs), 0)
+            best = solution.assess_turn(state, 0, ACTIONS).mix
+            row.append(marks[tuple(sorted(best))])
+        cells.append(row)
+    either = sum(row.count("=") for row in cells)
+    count = len(own) * len(other)
+    return Grid(
+        "Firewall Breach: the best action",
+        "the opponent's firewall", [str(n) for n in other],
+        "your firewall", [str(n) for n in own], cells,
+        {"A": "attack", "B": "bypass", "=": "either, to the last fraction"},
+        f"The player who starts wins {solution.start_value()} of games; in {either} of {count} "
+        "positions both actions are equal.",
+    )  # fmt: skip

@@ -1,0 +1,12 @@
+"""Number Clash: rules, solved table, kernel, charts and theme."""
+
+from duels.core.spec import GameSpec
+
+SPEC = GameSpec(
+    rules="duels.games.number_clash.rules:NumberClash",
+    solver="duels.games.number_clash.solver:NumberClashSolution",
+    kernel="duels.games.number_clash.kernel:KERNEL",
+    charts="duels.games.number_clash.charts:charts",
+    data="data",
+    theme="theme",
+)

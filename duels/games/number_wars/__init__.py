@@ -1,0 +1,11 @@
+"""Number Wars: rules, exact solution, kernel, charts and theme."""
+
+from duels.core.spec import GameSpec
+
+SPEC = GameSpec(
+    rules="duels.games.number_wars.rules:NumberWars",
+    solver="duels.games.number_wars.solver:NumberWarsSolution",
+    kernel="duels.games.number_wars.kernel:KERNEL",
+    charts="duels.games.number_wars.charts:charts",
+    theme="theme",
+)

@@ -1,0 +1,31 @@
+"""Chart of Number Wars: which player wins the race."""
+
+from __future__ import annotations
+
+from duels.algorithms.solutions import solve
+from duels.core.game import AnyGame
+from duels.games.number_wars.rules import NumberWars, State
+from duels.plotting.drawing import Chart, Grid
+
+
+def charts(game: AnyGame) -> list[Chart]:
+    assert isinstance(game, NumberWars)
+    return [race(game)]
+
+
+def race(game: NumberWars) -> Grid:
+    solution = solve(game)
+    steps = [str(lp) for lp in range(10, max(game.lp) + 1, 10)]
+    cells = []
+    for mine in steps:
+        row = []
+        for theirs in steps:
+            state = State((int(mine), int(theirs)), ((), ()), 0)
+            row.append("W" if solution.value(state) == 1 else "L")
+        cells.append(row)
+    return Grid(
+        "Number Wars: who wins the race with fresh records",
+        "the other player's LP", steps, "the mover's LP", steps, cells,
+        {"W": "the player to move wins", "L": "the other player wins"},
+        f"From the start the game takes {solution.distance(game.start())} turns.",
+    )  # fmt: skip

@@ -1,0 +1,80 @@
+"""Number Wars solved by counting: a pure race, in which neither player hinders the other.
+
+A player's best is to use the largest free number each time, which makes the damage dealt after any
+number of turns as large as it can be. So each side's turns to a win can be counted on their own,
+and the player who needs fewer (the mover wins ties) has won.
+
+>>> from duels.games import load
+>>> game = load("number-wars")
+>>> solution = NumberWarsSolution(game)
+>>> solution.value(game.start()), solution.distance(game.start())
+(Fraction(1, 1), 31)
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from functools import lru_cache
+
+from duels.algorithms.solution import HALF, Progress, Solution
+from duels.core.game import AnyGame, Decide
+from duels.games.number_wars.rules import NumberWars, State
+
+
+class NumberWarsSolution(Solution):
+    def __init__(self, game: AnyGame, progress: Progress | None = None) -> None:
+        super().__init__(game)
+        assert isinstance(game, NumberWars)
+        self._numbers, self._refresh = game.numbers, game.refresh
+        self.turns = lru_cache(maxsize=None)(self._count_turns)
+
+    def known(self, state: State) -> Fraction:
+        mover = state.mover
+        mine, theirs = self._needs(state)
+        if mine is None and theirs is None:
+            return self._worn_out(state)
+        wins = theirs is None or (mine is not None and mine <= theirs)
+        return Fraction(1 - mover if wins else mover)
+
+    def distance(self, state: State) -> int | None:
+        if not isinstance(self.game.turn(state), Decide):
+            return 0
+        mine, theirs = self._needs(state)
+        if mine is not None and (theirs is None or mine <= theirs):
+            return 2 * mine - 1
+        return None if theirs is None else 2 * theirs
+
+    def _needs(self, state: State) -> tuple[int | None, int | None]:
+        """Own turns to a win, of the mover and of the other; None if there is no way."""
+        mover = state.mover
+        return (
+            self.turns(state.lp[1 - mover], state.used[mover]),
+            self.turns(state.lp[mover], state.used[1 - mover]),
+        )
+
+    def _count_turns(self, lp: int, used: tuple[int, ...]) -> int | None:
+        turns = 0
+        free = [number for number in range(self._numbers, 0, -1) if number not in used]
+        while lp > 0:
+            if not free:
+                if not self._refresh:
+                    return None
+                free = list(range(self._numbers, 0, -1))
+            lp -= free.pop(0)
+            turns += 1
+        return turns
+
+    def _worn_out(self, state: State) -> Fraction:
+        """Without refresh, where neither player has enough numbers left to win by LP alone.
+
+        If both use all their numbers, LP decide. The player who would lose then avoids that end by
+        repeating a number for ever, which is worth a half, and needs one number on the record to
+        repeat and another that stays unused. Only with a single number can a player who has
+        numbers left never have both.
+        """
+        free = [[n for n in range(1, self._numbers + 1) if n not in u] for u in state.used]
+        one, two = state.lp[0] - sum(free[1]), state.lp[1] - sum(free[0])
+        if one == two:
+            return HALF
+        loser = 0 if one < two else 1
+        return HALF if free[loser] and self._numbers > 1 else Fraction(loser)

@@ -1,0 +1,190 @@
+"""Compiled kernels: the rules of games restated in numba, for thousands of games at a time.
+
+The tests compare every kernel with the pure rules. Every module here can be imported without numba;
+using one then raises a one-line error that names the missing extra.
+
+A game in progress is one row of a small array of integers. Chance outcomes come from one stream of
+random numbers per row (`random_streams.py`), so a game does not depend on the others in its batch.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any, NamedTuple, TypeVar
+
+from duels.algorithms import compiled as numba
+from duels.algorithms.compiled import have_numba, np
+from duels.core.errors import DuelsError
+from duels.core.extras import Array
+from duels.core.game import AnyGame
+from duels.core.spec import located, spec_of
+
+__all__ = [
+    "DECISIONS", "GOING_ON", "NO_WINNER",
+    "AivatEvaluator", "AivatValues", "Array", "CompiledPolicy", "Kernel", "NoKernel", "Scalar",
+    "apart", "cached", "compiled", "have_numba", "kernel_of", "need_numba", "no_policy",
+    "np", "placed", "registered_kernel",
+]  # fmt: skip
+
+# A whole number or a truth, Python's where kernels are called and numpy's where they are compiled.
+Scalar = Any
+F = TypeVar("F", bound=Callable[..., Any])
+
+# The first column of every state: decisions resolved so far, a sealed pair counting once.
+DECISIONS = 0
+
+# What `play` returns: the winner, or one of these.
+NO_WINNER = 2
+GOING_ON = -1
+
+
+class NoKernel(DuelsError, ValueError):
+    """A game, or a variant of one, that has not been restated as a kernel."""
+
+
+class CompiledPolicy(NamedTuple):
+    """A built-in opponent as compiled code.
+
+    `choose(rules, tables, state, streams, i, player)` is its action in a row, drawn from the row's
+    stream of picks. `tables` is a tuple of what it reads; where it also writes there, to remember
+    what it has computed, each policy has its own tables. `mix(rules, tables, state, i, player,
+    out)` adds the chance of each action to the zeros of `out[i]`; without it `duels.measure` asks
+    in Python. `ahead(rules, tables, state, i, player)` may be called some rows before `choose`, to
+    have memory fetched that it will need.
+    """
+
+    choose: Callable[..., Any]
+    tables: Any = ()
+    mix: Callable[..., Any] | None = None
+    ahead: Callable[..., Any] | None = None
+    # Of one that takes the largest gain in sight: `gain(rules, state, i, player, action)`.
+    gain: Callable[..., Any] | None = None
+
+
+class AivatValues(NamedTuple):
+    """Values of choices in rows of a kernel, as Player 1's score, for AIVAT correction terms."""
+
+    value: Array  # of the row: exact, or an estimate
+    expected: Array  # over the players' mixed strategies and the chance that follows
+    regret: Array  # of what was chosen, by seat; NaN for a seat that did not choose, or not known
+
+
+# From rows in which a player chooses, and what was chosen.
+AivatEvaluator = Callable[[Array, Array], AivatValues]
+
+
+def no_policy(game: Any, opponent: str) -> CompiledPolicy | None:
+    """The policies of a kernel that has none: opponents are asked in Python."""
+    return None
+
+
+def no_values(game: Any, rows: Array) -> None:
+    """The values of a kernel that has none."""
+
+
+def no_evaluator(game: Any, players: tuple[str, str]) -> AivatEvaluator | None:
+    """The AIVAT evaluator of a kernel that has none."""
+    return None
+
+
+def placed(place: str) -> Callable[..., Any]:
+    """A function of a module that imports the kernel's own: `module:function`, imported late."""
+
+    def call(*values: Any) -> Any:
+        return located(place)(*values)
+
+    return call
+
+
+class Kernel(NamedTuple):
+    """One game's kernel: its columns, how its pure states fit into them, and compiled functions.
+
+    The functions take the rules, the array of states, and the row they are about:
+
+    - `begin(rules, state, streams, i)` deals a new game;
+    - `mover(rules, state, i)` is the player who chooses;
+    - `legal(rules, state, i, player, action)` is whether that player may choose an action, and
+      `choose(rules, state, streams, i, player)` is one of those, each equally likely;
+    - `play(rules, state, streams, i, first, second)` plays what was chosen (`second` only if
+      sealed), then chance, and returns the winner, NO_WINNER for a draw or GOING_ON;
+    - `mask(rules, state, i, player, out, s)` and `observe(...)` fill the row `out[i, s]`, and so
+      does `packed`, if there is one: the mask as bits, the lowest of the first byte first.
+
+    `chooser(game, opponent)` is a built-in opponent other than `random` in compiled code, or None:
+    the opponent then plays in Python, a hundred times slower. (Where hands are
+    secret, what an opponent remembers must be in the state, and the answer is never None.)
+    """
+
+    game: type[AnyGame]
+    columns: int
+    dtype: str
+    rules: Callable[[Any], Any]
+    sealed: Callable[[Any], bool]
+    pack: Callable[[Any, Any], tuple[int, ...]]
+    unpack: Callable[[Any, tuple[int, ...]], Any]
+    begin: Callable[..., Any]
+    mover: Callable[..., Any]
+    legal: Callable[..., Any]
+    choose: Callable[..., Any]
+    play: Callable[..., Any]
+    mask: Callable[..., Any]
+    observe: Callable[..., Any]
+    chooser: Callable[[Any, str], CompiledPolicy | None] = no_policy
+    packed: Callable[..., Any] | None = None
+    # `values(game, rows)`: Player 1's expected score under perfect play in rows where a player
+    # chooses, as an array; None where the solution has to be asked row by row.
+    values: Callable[[Any, Array], Array | None] = no_values
+    # `aivat_evaluator(game, players)`, where there is a faster way than the rules (`duels.arena`).
+    aivat_evaluator: Callable[[Any, tuple[str, str]], AivatEvaluator | None] = no_evaluator
+
+
+need_numba = functools.partial(numba.need_numba, "vectorised games need", "rl")
+
+
+def compiled(function: F) -> F:
+    """Compile on first call.
+
+    Kernels are inlined into the loops over a batch, and the arrays they use are not counted: both
+    would cost as much as a step. They allocate nothing, so there is nothing to count; the option is
+    numba's own, so a numba without it is served too, at half the speed.
+
+    Only what is called from Python is cached on disk (`cached`): all the rest is inside it.
+    """
+    return _built(function, forceinline=True)
+
+
+def cached(function: F) -> F:
+    """As `compiled`, and cached on disk: for loops over a batch, which are called from Python."""
+    return _built(function, forceinline=True, cache=True)
+
+
+def apart(function: F) -> F:
+    """As `compiled`, and called instead of inlined: for what is long and seldom needed."""
+    return _built(function)
+
+
+def _built(function: F, **options: Any) -> F:
+    options |= {"error_model": "numpy", "nogil": True}
+    try:
+        return numba.built(function, need_numba, **options, _nrt=False)
+    except KeyError:
+        return numba.built(function, need_numba, **options)
+
+
+def kernel_of(game: AnyGame) -> Kernel:
+    """The kernel that restates a game's rules, or `NoKernel`."""
+    need_numba()
+    kernel = registered_kernel(game)
+    if kernel is None:
+        raise NoKernel(f"{type(game).__name__} has no kernel, so it is played in Python only")
+    return kernel
+
+
+def registered_kernel(game: AnyGame) -> Kernel | None:
+    """The kernel of a game's registration, if it has one."""
+    reference = spec_of(game).kernel
+    if not reference:
+        return None
+    kernel: Kernel = located(reference)
+    return kernel if kernel.game is type(game) else None

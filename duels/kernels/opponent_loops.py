@@ -1,0 +1,73 @@
+"""The loops over a batch for one agent: the opponent's moves are played inside.
+
+Compiled once for each kernel and opponent policy, of which `random` is one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache
+from typing import Any, NamedTuple
+
+from duels.algorithms.compiled.templates import load
+from duels.kernels import Array, CompiledPolicy, Kernel, compiled
+from duels.kernels.driver import drivers
+
+# A game that ends before the agent's first choice is dealt again, at most so many times.
+MOST_DEALS = 10_000
+BLOCK = 32  # rows whose memory is fetched together
+
+
+class Opposing(NamedTuple):
+    """The compiled loops of one kernel against one opponent."""
+
+    begin: Callable[..., Any]
+    step: Callable[..., Any]
+    pick: Callable[..., Any]
+
+
+@cache
+def uniform(kernel: Kernel) -> CompiledPolicy:
+    """The random opponent of a game."""
+    pick, legal = kernel.choose, kernel.legal
+
+    @compiled
+    def choose(rules: Any, tables: Any, state: Array, streams: Array, i: int, player: int) -> Any:
+        return pick(rules, state, streams, i, player)
+
+    @compiled
+    def mix(rules: Any, tables: Any, state: Array, i: int, player: int, out: Array) -> None:
+        n = 0
+        for action in range(out.shape[1]):
+            n += int(legal(rules, state, i, player, action))
+        for action in range(out.shape[1]):
+            out[i, action] = int(legal(rules, state, i, player, action)) / n
+
+    return CompiledPolicy(choose, (), mix)
+
+
+@cache
+def filling(mix: Callable[..., Any]) -> Callable[..., Any]:
+    """The loop that fills the mixes of one seat in every row."""
+
+    loop: Callable[..., Any] = load("duels.kernels.templates.filling", mix=mix).fill
+    return loop
+
+
+@compiled
+def nothing(rules: Any, tables: Any, state: Array, i: int, player: int) -> None:
+    pass
+
+
+@cache
+def opposing(
+    kernel: Kernel, sealed: bool, choose: Callable[..., Any], ahead: Callable[..., Any] = nothing
+) -> Opposing:
+    """The loops for one side of a game, with a compiled policy's functions on the other side."""
+    run = drivers(kernel, sealed)
+    loops = load(
+        "duels.kernels.templates.opponent",
+        sealed=sealed, mover=kernel.mover, observe=kernel.observe,
+        start=run.start, advance=run.advance, choose=choose, ahead=ahead,
+    )  # fmt: skip
+    return Opposing(loops.begin, loops.step, loops.pick)

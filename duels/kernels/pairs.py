@@ -1,0 +1,105 @@
+"""Whole games between two compiled policies, in pairs that share their random numbers.
+
+The two games of a pair begin with the same three streams: of chance, and of each seat's picks. The
+policies exchange seats in the second. Where both choose alike the two games are the same, move for
+move; where they do not, the n-th random number is still the same.
+
+Compiled once for each kernel and pair of policies. `retrace` plays given actions again and returns
+every state, so that only actions have to be stored.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache
+from typing import Any, NamedTuple
+
+from duels.algorithms.compiled.templates import load
+from duels.core.game import AnyGame
+from duels.core.match import TURN_LIMIT
+from duels.kernels import Array, CompiledPolicy, Kernel, kernel_of, np
+from duels.kernels.driver import drivers
+from duels.kernels.random_streams import CHANCE, keys
+
+ROOM = 1 << 16  # choices in one array, or what the longest game takes if that is more
+
+
+class Met(NamedTuple):
+    """Games in the order in which they were played: two for each pair."""
+
+    winner: Array  # the seat, or NO_WINNER
+    ending: Array  # BY_RULES, BY_LIMIT or BY_FORFEIT
+    choices: Array  # that were resolved, a sealed pair counting once
+    actions: Array  # of all choices of all games, one after the other; two where they are sealed
+    rows: Array  # the state before each of these choices, if it was asked for
+
+
+@cache
+def meeting(kernel: Kernel, sealed: bool, one: Any, two: Any) -> Callable[..., Any]:
+    """The loop over pairs of games between two policies' functions."""
+    run = drivers(kernel, sealed)
+    loop: Callable[..., Any] = load(
+        "duels.kernels.templates.pairs",
+        sealed=sealed, mover=kernel.mover, start=run.start, advance=run.advance, one=one, two=two,
+    ).meet  # fmt: skip
+    return loop
+
+
+def meet(
+    game: AnyGame, one: CompiledPolicy, two: CompiledPolicy, seed: int, pairs: range,
+    turn_limit: int = TURN_LIMIT, watch: bool = False,
+) -> Met:  # fmt: skip
+    """The pairs with these numbers. A pair depends on the seed, its number and the policies."""
+    kernel = kernel_of(game)
+    sealed = kernel.sealed(game)
+    play = meeting(kernel, sealed, one.choose, two.choose)
+    rules, size = kernel.rules(game), 2 * len(pairs)
+    state, streams = np.zeros((1, kernel.columns), kernel.dtype), np.zeros((1, 2), np.uint64)
+    begun = keys(seed, len(pairs), streams=3, first=pairs.start)
+    winner, ending = np.zeros(size, np.int8), np.zeros(size, np.int8)
+    choices, room, at = np.zeros(size, np.int32), max(ROOM, turn_limit), 0
+    actions = np.empty((room, 2 if sealed else 1), np.int16)
+    rows = np.empty((room if watch else 0, kernel.columns), kernel.dtype)
+    parts = []
+    while at < size:
+        at, made = play(
+            rules, one.tables, two.tables, state, streams, begun, turn_limit,
+            winner, ending, choices, actions, rows, at,
+        )  # fmt: skip
+        parts.append((actions[:made].copy(), rows[:made].copy()))
+    return Met(winner, ending, choices, *map(np.concatenate, zip(*parts, strict=True)))
+
+
+@cache
+def retracing(kernel: Kernel, sealed: bool) -> Callable[..., Any]:
+    """The loop over the actions of one game."""
+    run = drivers(kernel, sealed)
+    loop: Callable[..., Any] = load(
+        "duels.kernels.templates.pairs", start=run.start, advance=run.advance
+    ).retrace
+    return loop
+
+
+class Retraced(NamedTuple):
+    """One game again: the state it began in and the one after each choice, and how it ended."""
+
+    states: list[Any]
+    ending: int
+    winner: int
+
+
+def retrace(
+    game: AnyGame, actions: Array, seed: int, pair: int, turn_limit: int = TURN_LIMIT
+) -> Retraced:
+    """The states of the game of a pair in which these actions were played."""
+    kernel = kernel_of(game)
+    sealed = kernel.sealed(game)
+    state, streams = np.zeros((1, kernel.columns), kernel.dtype), np.zeros((1, 2), np.uint64)
+    streams[0, CHANCE] = keys(seed, 1, streams=3, first=pair)[0, 0]
+    played = np.ascontiguousarray(actions, np.int64)
+    rows = np.zeros((len(played) + 1, kernel.columns), kernel.dtype)
+    ended, won = retracing(kernel, sealed)(
+        kernel.rules(game), state, streams, played, turn_limit, rows
+    )
+    states = [kernel.unpack(game, tuple(row[1:])) for row in rows.tolist()]
+    return Retraced(states, int(ended), int(won))

@@ -1,0 +1,257 @@
+"""Compiled policies of the built-in opponents, common to all games.
+
+For the games in which a player has a few dozen moves at most, a set of moves is a word of bits. A
+game says what a move gains in sight (`gain`) and, where it is solved, what it is worth and how long
+the game then lasts (`look`); the rest is here: the largest gain, the preferred one of the best
+moves, and levels that err by a measured amount (`duels.algorithms.levels`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+from duels.algorithms.levels import LEVELS, ROUNDING
+from duels.kernels import Array, CompiledPolicy, Scalar, apart, bits, compiled, np
+from duels.kernels.random_streams import PICKS, below
+
+WHOLE = 1 << 31  # luck is a whole number below this
+WON = 1 << 30  # a gain that no other reaches: it wins at once
+
+# What a move is worth to the player who chooses it, in halves; and a distance that is not known.
+LOSS, DRAW, WIN = range(3)
+UNKNOWN = -1
+FAR = 1 << 20  # more than any distance
+
+Fill = Callable[..., Any]
+
+
+def share_of(opponent: str) -> float:
+    """What a level gives away of what a random player would; perfect play gives nothing away."""
+    return LEVELS.get(opponent, 0.0)
+
+
+class Known(NamedTuple):
+    """What an opponent that knows the solution reads: the game's own tables, and how it errs."""
+
+    table: Any
+    share: float
+
+
+@compiled
+def luck(streams: Array, i: int) -> Scalar:
+    return below(streams, i, PICKS, WHOLE)
+
+
+def greedy(options: Fill, gain: Fill) -> CompiledPolicy:
+    """An opponent that takes the largest gain in sight.
+
+    `options(rules, state, i, player)` is the set of moves; `gain(rules, state, i, player, action)`
+    a number that orders them as the game's own `gain` does, `WON` where that is without bound.
+    """
+    largest = largest_gain(gain)
+
+    @compiled
+    def choose(
+        rules: Any, tables: Any, state: Array, streams: Array, i: int, player: int
+    ) -> Scalar:
+        best = largest(rules, state, i, player, options(rules, state, i, player))
+        return bits.choose(best, streams, i)
+
+    @compiled
+    def mix(rules: Any, tables: Any, state: Array, i: int, player: int, out: Array) -> None:
+        evenly(largest(rules, state, i, player, options(rules, state, i, player)), 1.0, out, i)
+
+    return CompiledPolicy(choose, (), mix, gain=gain)
+
+
+@compiled
+def evenly(moves: int, chance: float, out: Array, i: int) -> None:
+    """A chance that the moves of a set share."""
+    n = bits.count(moves)
+    for k in range(n):
+        out[i, bits.nth(moves, k)] += chance / n
+
+
+def largest_gain(gain: Fill) -> Fill:
+    """The moves of a set that gain most."""
+
+    @compiled
+    def largest(rules: Any, state: Array, i: int, player: int, moves: int) -> Scalar:
+        best, top = 0, -WON
+        for k in range(bits.count(moves)):  # without branches, which could not be predicted
+            action = bits.nth(moves, k)
+            found = gain(rules, state, i, player, action)
+            best = (0 if found > top else best) | (int(found >= top) << action)
+            top = max(top, found)
+        return best
+
+    return largest
+
+
+class Worth(NamedTuple):
+    """The moves of a choice that win and that draw, and those perfect play is content with."""
+
+    wins: int
+    draws: int
+    kept: int
+
+
+def weighing(options: Fill, look: Fill) -> Fill:
+    """All moves by what they are worth: win, draw or loss.
+
+    `look(rules, table, state, i, player, action)` gives that and the distance to the end.
+    """
+
+    @compiled
+    def weigh(rules: Any, table: Any, state: Array, i: int, player: int) -> Worth:
+        moves = options(rules, state, i, player)
+        wins = draws = lasting = 0  # of the best moves: those that win soonest or hold out longest
+        best, order, unsure = -1, -FAR, False
+        rest, action = moves, 0
+        while rest != 0:
+            if rest & 1:
+                worth, distance = look(rules, table, state, i, player, action)
+                wins |= int(worth == WIN) << action
+                draws |= int(worth == DRAW) << action
+                wanted = -distance if worth == WIN else distance
+                if worth > best:
+                    best, order, lasting, unsure = worth, wanted, 0, False
+                if worth == best:
+                    unsure |= distance == UNKNOWN
+                    if wanted > order:
+                        order, lasting = wanted, 0
+                    lasting |= int(wanted == order) << action
+            rest >>= 1
+            action += 1
+        if unsure:
+            lasting = wins if wins != 0 else draws if draws != 0 else moves
+        return Worth(wins, draws, lasting)
+
+    return weigh
+
+
+def informed(options: Fill, gain: Fill, weigh: Fill) -> CompiledPolicy:
+    """An opponent that knows what each move is worth; its tables are to be a `Known`.
+
+    `weigh(rules, table, state, i, player)` gives a `Worth`; of what it keeps, the largest gain
+    counts.
+    """
+    largest = largest_gain(gain)
+
+    @compiled
+    def split(rules: Any, known: Known, state: Array, i: int, player: int) -> tuple[int, int, int]:
+        """Moves that are as likely as each other: of no regret, of half a point's, of more."""
+        moves = options(rules, state, i, player)
+        wins, draws, kept = weigh(rules, known.table, state, i, player)
+        if known.share > 0.0:
+            good = wins if wins != 0 else draws
+            if good == moves:  # nothing can be given away
+                return good, 0, 0
+            if good != 0:
+                return good, draws if wins != 0 else 0, moves & ~wins & ~draws
+        if kept & (kept - 1) != 0:
+            kept = largest(rules, state, i, player, kept)
+        return kept, 0, 0
+
+    @compiled
+    def choose(
+        rules: Any, known: Known, state: Array, streams: Array, i: int, player: int
+    ) -> Scalar:
+        good, second, third = split(rules, known, state, i, player)
+        if second | third == 0:
+            return bits.choose(good, streams, i)
+        return erring(good, second, third, known.share, streams, i)
+
+    @compiled
+    def mix(rules: Any, known: Known, state: Array, i: int, player: int, out: Array) -> None:
+        good, second, third = split(rules, known, state, i, player)
+        half, whole = erring_chances(good, second, third, known.share)
+        evenly(good, 1.0 - half - whole, out, i)
+        evenly(second, half, out, i)
+        evenly(third, whole, out, i)
+
+    return CompiledPolicy(choose, (), mix)
+
+
+@compiled
+def erring(good: int, second: int, third: int, share: float, streams: Array, i: int) -> Scalar:
+    """A level's move: of no regret, of half a point's (`second`) and of the largest (`third`)."""
+    half, whole = erring_chances(good, second, third, share)
+    drawn = luck(streams, i)
+    if drawn < np.int64(whole * WHOLE):
+        return bits.choose(third, streams, i)
+    if drawn < np.int64((half + whole) * WHOLE):
+        return bits.choose(second, streams, i)
+    return bits.choose(good, streams, i)
+
+
+@compiled
+def erring_chances(good: int, second: int, third: int, share: float) -> tuple[float, float]:
+    """How likely a level is to choose of `second` and of `third`.
+
+    A softmax gives each move of the same regret the same chance, x for a regret of 1/2 and x * x
+    for one of 1 against 1 for none, and x is the root of a quadratic equation.
+    """
+    a, b, c = bits.count(good), bits.count(second), bits.count(third)
+    n = a + b + c
+    if b == 0:  # whatever the regret: that share of the chance a random player has to err
+        return 0.0, share * c / n
+    given = share * (0.5 * b + c) / n
+    p, q = c * (1.0 - given), b * (0.5 - given)
+    x = given * a / q if p == 0.0 else (np.sqrt(q * q + 4.0 * p * given * a) - q) / (2.0 * p)
+    total = a + b * x + c * x * x
+    return b * x / total, c * x * x / total
+
+
+@apart
+def soften(regrets: Array, n: int, share: float, shares: Array) -> None:
+    """A softmax that gives away `share` of the mean of the regrets: `levels.level_mix`.
+
+    Newton's method on the cold (one over the temperature), kept between bounds.
+    """
+    mean = 0.0
+    for k in range(n):
+        mean += regrets[k]
+    mean /= n
+    target = share * mean
+    low, high, cold = 0.0, np.inf, 1.0 / mean
+    for _ in range(200):
+        whole = first = second = 0.0
+        for k in range(n):
+            shares[k] = np.exp(-cold * regrets[k])
+            whole += shares[k]
+            first += shares[k] * regrets[k]
+            second += shares[k] * regrets[k] * regrets[k]
+        for k in range(n):
+            shares[k] /= whole
+        given = first / whole
+        if abs(given - target) <= 1e-14 * mean:
+            return
+        if given > target:
+            low = cold
+        else:
+            high = cold
+        spread = second / whole - given * given
+        after = cold + (given - target) / spread if spread > 0.0 else np.inf
+        if not low < after < high:
+            after = 2.0 * cold if high == np.inf else 0.5 * (low + high)
+        if after == cold:
+            return
+        cold = after
+
+
+@compiled
+def level_shares(
+    regrets: Array, n: int, hopeless: bool, share: float, mix: Array, shares: Array
+) -> None:
+    """A level's chances of n moves from their regrets; `mix` is what perfect play does."""
+    mean = 0.0
+    for k in range(n):
+        mean += regrets[k]
+    mean /= n
+    if mean >= ROUNDING:
+        soften(regrets, n, share, shares)
+        return
+    for k in range(n):
+        shares[k] = mix[k] if hopeless else 1.0 / n

@@ -1,0 +1,169 @@
+"""Compiled policies for simultaneous choices: matrix games, solved when they first come up.
+
+A position's mix is worked out when it is first met and remembered: the whole of Number Clash would
+take seconds to work out, and the hidden Digit Duel a minute, while most positions are never met.
+The memory is bounded; where it is full, a new mix takes the place of an old one. It never changes
+what is played.
+
+Where a matrix game has many solutions, these opponents play the one that the Python opponents play
+(`duels.algorithms.compiled.matrix_game.solve_canonically`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+from duels.algorithms.compiled.matrix_game import STRIDE, scratch, solve_canonically
+from duels.kernels import Array, CompiledPolicy, Scalar, apart, bits, compiled, np
+from duels.kernels.policies import WHOLE, level_shares, luck
+from duels.kernels.prefetch import fetch
+from duels.kernels.random_streams import finalize
+
+SLOTS = 21  # the most mixes remembered, as a power of two: 128 MB with up to 14 moves
+PROBES = 8  # places in which a mix may be
+KEY = 2  # columns of the memory before the chances: both halves of the key
+LINE = 16  # columns in a line of the processor's cache: a row begins with one
+
+if np is not None:
+    _HALF, _LOW = np.uint64(32), np.uint64((1 << 32) - 1)
+
+
+class Sealed(NamedTuple):
+    """What is read, what is remembered, and room to work in."""
+
+    table: Any
+    share: float  # of a random player's regret that is given away
+    memory: Array  # u32: a key, then the sums of the chances up to each action, of `WHOLE`
+    game: Array
+    tableau: Array
+    mix: Array
+    label: Array
+    parts: Array  # options, regrets and shares
+
+
+def sealed(table: Any, share: float, moves: int, positions: int) -> Sealed:
+    """The tables of one chooser, with room for so many positions if they are not too many."""
+    slots = 1 << min(SLOTS, max(8, positions.bit_length() + 1))
+    wide = -(-(KEY + moves) // LINE) * LINE
+    room = np.zeros(slots * wide + LINE, np.uint32)
+    begin = -room.ctypes.data % (4 * LINE) // 4
+    memory = room[begin : begin + slots * wide].reshape(slots, wide)
+    return Sealed(
+        table, share, memory, *scratch(),
+        np.zeros((2, STRIDE)),
+    )  # fmt: skip
+
+
+def mixed(
+    options: Callable[..., Any], payoff: Callable[..., Any], key: Callable[..., Any]
+) -> CompiledPolicy:
+    """An opponent in a game with sealed choices; its tables are to be a `Sealed`.
+
+    `payoff(rules, table, state, i, one, two)` is what Player 1 expects after two actions, and
+    `key(rules, state, i)` a number below 2**62 of what it depends on.
+    """
+
+    @compiled
+    def wanted_at(rules: Any, own: Sealed, state: Array, i: int, player: int) -> tuple[int, int]:
+        """The key of a row's mix, and where in the memory to look for it first."""
+        wanted = np.uint64(2 * (key(rules, state, i) + 1) + player)
+        return wanted, np.int64(finalize(wanted) & np.uint64(own.memory.shape[0] - 1))
+
+    @compiled
+    def ahead(rules: Any, own: Sealed, state: Array, i: int, player: int) -> None:
+        fetch(own.memory, wanted_at(rules, own, state, i, player)[1])
+
+    @compiled
+    def choose(
+        rules: Any, own: Sealed, state: Array, streams: Array, i: int, player: int
+    ) -> Scalar:
+        wanted, first = wanted_at(rules, own, state, i, player)
+        low, high = np.uint32(wanted & _LOW), np.uint32(wanted >> _HALF)
+        memory = own.memory
+        slot = first
+        for probe in range(PROBES):
+            slot = (first + probe) & (memory.shape[0] - 1)
+            if memory[slot, 0] == low and memory[slot, 1] == high:
+                return drawn(memory, slot, streams, i)
+            if memory[slot, 0] == 0 and memory[slot, 1] == 0:
+                break
+        else:
+            slot = first
+        memory[slot, 0], memory[slot, 1] = low, high
+        work_out(rules, own, state, i, player)
+        add_up(options(rules, state, i, player), own.parts, memory, slot)
+        return drawn(memory, slot, streams, i)
+
+    @compiled
+    def mix(rules: Any, own: Sealed, state: Array, i: int, player: int, out: Array) -> None:
+        work_out(rules, own, state, i, player)
+        moves = options(rules, state, i, player)
+        for k in range(bits.count(moves)):
+            out[i, bits.nth(moves, k)] = own.parts[1, k]
+
+    @apart
+    def work_out(rules: Any, own: Sealed, state: Array, i: int, player: int) -> None:
+        """The chances of a player's moves in a row, into `own.parts[1]`."""
+        one, two = options(rules, state, i, 0), options(rules, state, i, 1)
+        height, width = np.int64(bits.count(one)), np.int64(bits.count(two))
+        for at in range(height):
+            for to in range(width):
+                mine, theirs = bits.nth(one, at), bits.nth(two, to)
+                own.game[at, to] = payoff(rules, own.table, state, i, mine, theirs)
+        solve_canonically(own.game, height, width, own.tableau, own.mix, own.label)
+        n = height if player == 0 else width
+        if own.share == 0.0:
+            for k in range(n):
+                own.parts[1, k] = own.mix[player, k]
+            return
+        regret(own.game, height, width, player, own.mix, own.parts[0])
+        best = own.parts[0, n]
+        level_shares(own.parts[0], n, best == 0.0, own.share, own.mix[player], own.parts[1])
+
+    return CompiledPolicy(choose, (), mix, ahead)
+
+
+@compiled
+def drawn(memory: Array, slot: int, streams: Array, i: int) -> Scalar:
+    at = np.uint32(luck(streams, i))
+    action = 0
+    for k in range(KEY, memory.shape[1]):  # without a branch, which could not be predicted
+        action += int(at >= memory[slot, k])
+    return action
+
+
+@compiled
+def add_up(moves: int, parts: Array, memory: Array, slot: int) -> None:
+    """The shares of the moves of a set as sums of chances up to each action."""
+    total, at, last = 0.0, 0, 0
+    for action in range(memory.shape[1] - KEY):
+        if (moves >> action) & 1:
+            total += parts[1, at]
+            if np.uint32(np.rint(parts[1, at] * WHOLE)) > 0:
+                last = action
+            at += 1
+        memory[slot, KEY + action] = np.uint32(min(np.rint(total * WHOLE), 1.0 * WHOLE))
+    for action in range(last, memory.shape[1] - KEY):
+        memory[slot, KEY + action] = np.uint32(WHOLE)
+
+
+@apart
+def regret(game: Array, rows: int, columns: int, player: int, mix: Array, out: Array) -> None:
+    """What each move gives away against the other's mix; after them, the worth of the best."""
+    n = rows if player == 0 else columns
+    best = 0.0
+    for k in range(n):
+        worth = 0.0
+        if player == 0:
+            for j in range(columns):
+                worth += mix[1, j] * game[k, j]
+        else:
+            for j in range(rows):
+                worth += mix[0, j] * game[j, k]
+            worth = 1.0 - worth
+        out[k] = worth
+        best = worth if k == 0 else max(best, worth)
+    for k in range(n):
+        out[k] = 0.0 if mix[player, k] > 0.0 else best - out[k]
+    out[n] = best

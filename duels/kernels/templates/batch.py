@@ -1,0 +1,148 @@
+"""Template of the loops over a batch: loaded once for each kernel by `duels.kernels.driver`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from duels.algorithms.compiled.templates import unbound
+from duels.kernels import DECISIONS, GOING_ON, NO_WINNER, Array, cached, compiled
+from duels.kernels.driver import BY_FORFEIT, BY_LIMIT, BY_RULES, RUNNING
+
+sealed = False
+deal: Callable[..., Any] = unbound
+mover: Callable[..., Any] = unbound
+legal: Callable[..., Any] = unbound
+choose: Callable[..., Any] = unbound
+play: Callable[..., Any] = unbound
+mask: Callable[..., Any] = unbound
+observe: Callable[..., Any] = unbound
+pack_mask: Callable[..., Any] = unbound
+
+
+@compiled
+def start(rules: Any, state: Array, streams: Array, i: int) -> None:
+    state[i, DECISIONS] = 0
+    deal(rules, state, streams, i)
+
+
+@compiled
+def advance(
+    rules: Any, state: Array, streams: Array, i: int, one: int, two: int, limit: int
+) -> tuple[int, int]:
+    """One decision and the chance after it: how the game ended, and who has won."""
+    if sealed:
+        wrong_one = not legal(rules, state, i, 0, one)
+        wrong_two = not legal(rules, state, i, 1, two)
+        if wrong_one or wrong_two:
+            return BY_FORFEIT, NO_WINNER if wrong_one and wrong_two else int(wrong_one)
+    else:
+        player = mover(rules, state, i)
+        if not legal(rules, state, i, player, one):
+            return BY_FORFEIT, 1 - player
+    winner = play(rules, state, streams, i, one, two)
+    state[i, DECISIONS] += 1
+    if winner != GOING_ON:
+        return BY_RULES, winner
+    if state[i, DECISIONS] >= limit:
+        return BY_LIMIT, NO_WINNER
+    return RUNNING, NO_WINNER
+
+
+@compiled
+def report(
+    rules: Any, state: Array, i: int, ended: int, winner: int, rewards: Array, ending: Array,
+    final: Array,
+) -> None:  # fmt: skip
+    ending[i] = ended
+    for player in range(2):
+        rewards[i, player] = 0 if winner == NO_WINNER else 1 if winner == player else -1
+        observe(rules, state, i, player, final, player)
+
+
+@cached
+def begin(rules: Any, state: Array, streams: Array, where: Array) -> None:
+    for i in range(state.shape[0]):
+        if where[i]:
+            start(rules, state, streams, i)
+
+
+@cached
+def step(
+    rules: Any, state: Array, streams: Array, actions: Array, where: Array, limit: int,
+    rewards: Array, ending: Array, final: Array,
+) -> None:  # fmt: skip
+    for i in range(state.shape[0]):
+        rewards[i, 0] = rewards[i, 1] = ending[i] = 0
+        if not where[i]:
+            continue
+        one, two = actions[i, 0], actions[i, actions.shape[1] - 1]
+        ended, winner = advance(rules, state, streams, i, one, two, limit)
+        if ended != RUNNING:
+            report(rules, state, i, ended, winner, rewards, ending, final)
+            start(rules, state, streams, i)
+
+
+@cached
+def pick(rules: Any, state: Array, streams: Array, out: Array) -> None:
+    for i in range(state.shape[0]):
+        if sealed:
+            out[i, 0] = choose(rules, state, streams, i, 0)
+            out[i, 1] = choose(rules, state, streams, i, 1)
+        else:
+            out[i, 0] = choose(rules, state, streams, i, mover(rules, state, i))
+
+
+@cached
+def pick_of(rules: Any, state: Array, streams: Array, seats: Array, out: Array) -> None:
+    for i in range(state.shape[0]):
+        out[i] = choose(rules, state, streams, i, seats[i])
+
+
+@cached
+def movers(rules: Any, state: Array, out: Array) -> None:
+    for i in range(state.shape[0]):
+        out[i] = -1 if sealed else mover(rules, state, i)
+
+
+@compiled
+def look(fill: Callable[..., Any], rules: Any, state: Array, out: Array) -> None:
+    """Fill the rows of all players who choose."""
+    for i in range(state.shape[0]):
+        if sealed:
+            fill(rules, state, i, 0, out, 0)
+            fill(rules, state, i, 1, out, 1)
+        else:
+            fill(rules, state, i, mover(rules, state, i), out, 0)
+
+
+@cached
+def masks(rules: Any, state: Array, out: Array) -> None:
+    look(mask, rules, state, out)
+
+
+@cached
+def observations(rules: Any, state: Array, out: Array) -> None:
+    look(observe, rules, state, out)
+
+
+@cached
+def packed(rules: Any, state: Array, out: Array) -> None:
+    look(pack_mask, rules, state, out)
+
+
+@compiled
+def look_as(fill: Callable[..., Any], rules: Any, state: Array, seats: Array, out: Array) -> None:
+    """Fill the row of one seat in each game."""
+    for i in range(state.shape[0]):
+        fill(rules, state, i, seats[i], out, 0)
+
+
+@cached
+def masks_of(rules: Any, state: Array, seats: Array, out: Array) -> None:
+    look_as(mask, rules, state, seats, out)
+
+
+@cached
+def observations_of(rules: Any, state: Array, seats: Array, out: Array) -> None:
+    look_as(observe, rules, state, seats, out)

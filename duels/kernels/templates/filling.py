@@ -1,0 +1,17 @@
+"""Template of the loop that fills the mixes of one seat in every row."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from duels.algorithms.compiled.templates import unbound
+from duels.kernels import Array, cached
+
+mix: Callable[..., Any] = unbound
+
+
+@cached
+def fill(rules: Any, tables: Any, state: Array, player: int, out: Array) -> None:
+    for i in range(state.shape[0]):
+        mix(rules, tables, state, i, player, out)

@@ -1,0 +1,80 @@
+"""The ASGI application: pages, HTTP API and WebSockets."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.middleware import Middleware
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route, WebSocketRoute
+
+from duels.core.folders import data_folder
+from duels.core.wire import Find
+from duels.games import load
+from duels.server.health import Health
+from duels.server.openapi import document
+from duels.server.pages import Pages, SecurityHeaders
+from duels.server.responses import json_response, refusal
+from duels.server.room_manager import RoomManager
+from duels.server.routes import Api
+from duels.server.settings import Settings
+from duels.server.storage.base import Store
+from duels.server.websocket import WebSocketEndpoint
+
+
+def store_of(database: str, reading: bool = False) -> Store:
+    """The store at an address: PostgreSQL or an SQLite file, opened read-only on request."""
+    if database.startswith(("postgresql://", "postgres://")):
+        from duels.server.storage.postgres import PostgresStore
+
+        return PostgresStore(database)
+    from duels.server.storage.sqlite import SqliteStore
+
+    return SqliteStore(database or f"{data_folder()}/duels.sqlite", reading)
+
+
+def make_room_manager(settings: Settings, find: Find = load) -> RoomManager:
+    return RoomManager(settings, store_of(settings.database), find)
+
+
+def make_app(manager: RoomManager) -> Starlette:
+    """The application; its lifespan opens and closes the room manager."""
+
+    @asynccontextmanager
+    async def lifespan(app: Starlette) -> AsyncIterator[None]:
+        await manager.open()
+        try:
+            yield
+        finally:
+            await manager.close()
+
+    pages = Pages(manager)
+
+    async def described(request: Request) -> Response:
+        return json_response(document())
+
+    async def unknown(request: Request, error: Exception) -> Response:
+        assert isinstance(error, HTTPException)
+        reader = "text/html" in request.headers.get("accept", "")
+        if error.status_code == 404 and reader and not request.url.path.startswith("/api/"):
+            found = await pages.page(request)  # the page shows that there is nothing
+            found.status_code = 404
+            return found
+        return refusal(error.status_code, str(error.detail))
+
+    return Starlette(
+        routes=[
+            *Api(manager).routes(),
+            *Health(manager).routes(),
+            Route("/api/openapi.json", described),
+            *pages.routes(),
+            WebSocketRoute("/ws/{id}", WebSocketEndpoint(manager)),
+        ],
+        middleware=[Middleware(SecurityHeaders)],
+        exception_handlers={HTTPException: unknown},
+        lifespan=lifespan,
+    )

@@ -1,0 +1,125 @@
+"""Executes client commands idempotently."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from duels.core.chance import stream
+from duels.core.errors import DuelsError, IllegalMove
+from duels.server import commands, messages
+from duels.server.room_manager import RoomManager
+from duels.server.rooms import REMEMBERED, Incomplete, Room
+from duels.server.storage.base import Conflict, Unavailable
+
+
+class CommandHandler:
+    """Executes the commands of clients in a room.
+
+    The id of a command is its idempotency key: a repeated command gets the response of the first.
+    """
+
+    def __init__(self, manager: RoomManager) -> None:
+        self.manager = manager
+
+    async def execute(self, room: Room, seat: int | None, command: commands.AnyCommand) -> bytes:
+        """Execute or refuse a command; returns the response."""
+        if isinstance(command, commands.Ping):
+            return messages.granted(command.id)
+        if seat is None:
+            return messages.refused(command.id, IllegalMove("a spectator only looks on"))
+        name = f"{seat} {command.id}"
+        hint: dict[str, Any] | None = None
+        if isinstance(command, commands.Hint) and name not in room.executed:
+            hint = await self._hint(room, seat, command.at)
+        async with room.lock:
+            if name in room.executed:
+                return messages.granted(command.id, room.executed[name])
+            if name in room.refusals:
+                return room.refusals[name]
+            try:
+                if room.unloaded:
+                    raise Unavailable("the room was unloaded")
+                return await self._execute(room, seat, command, hint)
+            except (Unavailable, Conflict):
+                self.manager.metrics.unavailable += 1
+                reason = Unavailable("this could not be stored; try again")
+                return messages.refused(command.id, reason)
+            except DuelsError as error:
+                self.manager.metrics.refusals += 1
+                response = messages.refused(command.id, error)
+                if not isinstance(error, Incomplete):
+                    room.refusals[name] = response
+                    if len(room.refusals) > REMEMBERED:
+                        del room.refusals[next(iter(room.refusals))]
+                return response
+
+    async def _execute(
+        self, room: Room, seat: int, command: commands.AnyCommand, hint: dict[str, Any] | None
+    ) -> bytes:
+        if isinstance(command, commands.React):
+            if command.reaction not in commands.REACTIONS:
+                raise IllegalMove(f"reactions are {' '.join(commands.REACTIONS)}")
+            self.manager.broadcast(room, lambda viewer: messages.reaction(seat, command.reaction))
+            return messages.granted(command.id)
+        if isinstance(command, commands.Rematch):
+            return await self._rematch(room, seat, command.id)
+        if isinstance(command, commands.Move) and room.match is not None and room.match.late(seat):
+            await self.manager.change(room, room.time_out)
+            raise IllegalMove("your time was up")
+        return await self.manager.change(
+            room, lambda: _act(room, seat, command, hint), command.id, seat
+        )
+
+    async def _hint(self, room: Room, seat: int, at: int) -> dict[str, Any] | None:
+        """Computed before the room is locked, so that other commands need not wait."""
+        match = room.match
+        if match is None or seat not in match.deciders or len(match.events) != at:
+            return None
+        if not room.computers or match.seed is None:
+            return None
+        text, move = await self.manager.computers.hint(stream(match.seed, seat), match.view(seat))
+        return {"hint": text, "move": move}
+
+    async def _rematch(self, room: Room, seat: int, id: str) -> bytes:
+        new = room.rematch() if room.completes_rematch(seat) else None
+        if new is not None:  # stored first, so that no client is sent to a room that does not exist
+            await self.manager.add(new)
+
+        def act() -> None:
+            room.offer_rematch(seat, None if new is None else new.id)
+
+        response = await self.manager.change(room, act, id, seat)
+        self.manager.broadcast(room, lambda viewer: messages.rematch(room))
+        return response
+
+
+def _act(room: Room, seat: int, command: commands.AnyCommand, hint: dict[str, Any] | None) -> Any:
+    """Apply a command to a room; returns additional fields of the response."""
+    match command:
+        case commands.Commit(hash=hash):
+            room.commit(seat, hash)
+        case commands.Reveal(nonce=nonce):
+            room.reveal(seat, nonce)
+        case commands.Nonce():
+            raise IllegalMove(
+                "this server speaks protocol 2, in which a hash of the nonce comes first: reload"
+                " the page, or update the client"
+            )
+        case commands.Move(at=at, move=move, text=text, so_far=so_far):
+            room.submit(seat, at, move, text, so_far)
+        case commands.Resign(at=at):
+            room.playing().resign(seat, at=at)
+        case commands.Undo(at=at):
+            room.undo(seat, at)
+        case commands.Accept(at=at):
+            room.playing().accept_undo(seat, at=at)
+        case commands.Decline():
+            room.playing().decline_undo(seat)
+        case commands.Claim():
+            room.claim(seat)
+        case commands.Hint():
+            if hint is None:
+                raise IllegalMove("a hint is for one's own choice against a computer")
+            room.row.hinted = True
+            return hint
+    return None

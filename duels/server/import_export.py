@@ -1,0 +1,165 @@
+"""Export and import of all records of a server as JSON lines; recomputation of ratings.
+
+Each line is a record (docs/records.md) and is checked like any other file. Records contain no keys:
+imported matches belong to no player of the server, but count for the ratings of the names.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
+from hashlib import sha256
+from typing import IO, Any, TextIO
+
+import msgspec
+
+from duels.client.identity import is_room_id
+from duels.core import record
+from duels.core.commitment import KEY
+from duels.core.errors import RecordError
+from duels.core.match import Match
+from duels.core.wire import dump
+from duels.games import load
+from duels.players import BUILT_IN
+from duels.server.app import store_of
+from duels.server.ratings import rate_all, rebuild
+from duels.server.storage.base import (
+    COMPUTER,
+    HUMAN,
+    OVER,
+    Conflict,
+    Row,
+    Save,
+    Seat,
+    Store,
+    Unavailable,
+    header,
+    written,
+)
+
+AT_ONCE = 200
+
+
+@asynccontextmanager
+async def opened(database: str, reading: bool = False) -> AsyncIterator[Store]:
+    store = store_of(database, reading)
+    await store.open()
+    try:
+        yield store
+    finally:
+        await store.close()
+
+
+@contextmanager
+def _file(path: str, mode: str, usual: TextIO) -> Iterator[IO[str]]:
+    if path == "-":
+        yield usual
+        return
+    try:
+        with open(path, mode, encoding="utf-8") as file:
+            yield file
+    except OSError as error:
+        raise RecordError(f"{path}: {error.strerror}") from None
+
+
+async def export(database: str, path: str) -> tuple[int, int]:
+    """Write every finished match as one line; returns how many, and how many are damaged."""
+    count = damaged = 0
+    after = ""
+    with _file(path, "w", sys.stdout) as file:
+        async with opened(database, reading=True) as store:
+            while ids := await store.finished(after, AT_ONCE):
+                for id in ids:
+                    try:
+                        found = await _record(store, id)
+                    except Unavailable:
+                        raise
+                    except Exception as error:  # a damaged match; the others are exported
+                        store.damage.report(id, error)
+                        damaged += 1
+                        continue
+                    file.write(json.dumps(found, ensure_ascii=False) + "\n")
+                    count += 1
+                after = ids[-1]
+    return count, damaged
+
+
+async def _record(store: Store, id: str) -> dict[str, Any]:
+    stored = await store.load(id)
+    begun = None if stored is None else header(stored.row)
+    if stored is None or begun is None:
+        raise RecordError("it has no record")
+    match = record.follow(begun, stored.entries, load)
+    match.about["seats"] = [
+        {"kind": seat.kind, "id": seat.id, "name": seat.name} for seat in stored.row.seats if seat
+    ]
+    match.about["hinted"] = stored.row.hinted
+    return record.to_json(match)
+
+
+async def take(database: str, path: str) -> tuple[int, int]:
+    """Read and check records; returns how many are new and how many were known."""
+    new = known = 0
+    with _file(path, "r", sys.stdin) as file:
+        async with opened(database) as store:
+            for number, line in enumerate(file, 1):
+                if not line.strip():
+                    continue
+                try:
+                    match = record.loads(line, load)
+                    if match.result is None:
+                        raise RecordError("the match is not over")
+                except RecordError as error:
+                    raise RecordError(f"line {number}: {error}") from None
+                try:
+                    await store.save(_save(match))
+                    new += 1
+                except Conflict:
+                    known += 1
+            await rate_all(store, load)
+    return new, known
+
+
+def _save(match: Match) -> Save:
+    id = match.id if is_room_id(match.id) else sha256(match.id.encode()).hexdigest()[:22]
+    told, fair = match.about.get("seats"), match.about.get(KEY)
+    shares = fair if isinstance(fair, dict) else {}
+    seats: list[Seat | None] = []
+    for place, name in enumerate(match.players):
+        known = told[place] if isinstance(told, list) and len(told) == 2 else {}
+        who = known.get("id") if isinstance(known, dict) else None
+        kind = COMPUTER if name in BUILT_IN else HUMAN
+        seats.append(Seat(kind, name, who if isinstance(who, str) else name))
+    entries = [record.entry(match, number) for number in range(len(match.events))]
+    row = Row(
+        id, match.game.slug, match.game.settings(), match.begun or 0.0,
+        str(shares.get("secret", "0")), seats, state=OVER, begun=match.begun,
+        ended=(match.stamps[-1].at if match.stamps else match.begun) or 0.0,
+        time=match.time_control._asdict() if match.time_control else None,
+        nonces=_pair(shares.get("nonces")), hashes=_pair(shares.get("hashes")),
+        header=written(record.header(match)),
+        result=dump(match.result), moment=len(match.events), taken_back=match.taken_back,
+        hinted=match.about.get("hinted") is True,
+    )  # fmt: skip
+    row.updated = row.ended or 0.0
+    return Save(row, 0, tuple(msgspec.json.encode(entry) for entry in entries))
+
+
+def _pair(told: Any) -> list[str | None]:
+    """The nonces or hashes of a record; empty if the record has something else."""
+    pair = isinstance(told, list) and len(told) == 2
+    return told if pair and all(isinstance(one, str | None) for one in told) else []
+
+
+async def try_store(database: str) -> None:
+    """Open a store once, which migrates it and reports errors."""
+    async with opened(database):
+        pass
+
+
+async def rate_again(database: str) -> int:
+    """Recompute all ratings; returns how many matches were counted."""
+    async with opened(database) as store:
+        return await rebuild(store, load)

@@ -1,0 +1,260 @@
+"""Messages to clients: the wire JSON of the core in the envelope of docs/protocol.md."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import lru_cache
+from typing import Any
+
+import msgspec
+
+from duels.core import narrator
+from duels.core.entries import Logged, Timeout
+from duels.core.errors import DuelsError
+from duels.core.game import Outcome, Pick
+from duels.core.match import Match
+from duels.core.options import Choice, First, Flag, Number, Option, Pair
+from duels.core.player import View
+from duels.core.presentation import Part, Shared
+from duels.core.views import table_of
+from duels.core.wire import dump, dump_table, dump_view, part_id
+from duels.games import find
+from duels.server.match_start import published
+from duels.server.rooms import Incomplete, Room
+from duels.server.storage.base import COMPUTER, OVER, PLAYING, Rating, Row, Unavailable
+
+PROTOCOL = 2
+Json = dict[str, Any]
+encode: Callable[[Any], bytes] = msgspec.json.Encoder().encode
+
+
+def match_info(row: Row, you: int | None) -> Json:
+    """The public information about a match, and which seat the client has."""
+    seats: list[Json | None] = []
+    for number, seat in enumerate(row.seats):
+        seats.append(
+            None
+            if seat is None
+            else {
+                "player": number + 1, "kind": seat.kind, "id": seat.id, "name": seat.name,
+                "rating": seat.rating, "you": number == you,
+            }
+        )  # fmt: skip
+    info: Json = {
+        "type": "match", "id": row.id, "state": row.state,
+        "game": {
+            "type": "game", "slug": row.game, "title": title(row.game), "options": row.options,
+        },
+        "time": row.time, "open": row.open, "seats": seats,
+        "you": None if you is None else you + 1, "created": row.created, "begun": row.begun,
+        "ended": row.ended, "moment": row.moment, "to_move": row.to_move, "result": row.result,
+        "commitment": published(row), **shares(row), "rematch": row.rematch, "before": row.before,
+        "taken_back": row.taken_back,
+    }  # fmt: skip
+    if row.reason:
+        info["reason"] = row.reason
+    return info
+
+
+def shares(row: Row) -> Json:
+    """The players' shares of the dice; no nonce before all are revealed."""
+    begun = row.state in (PLAYING, OVER)
+    nonces = row.nonces if row.hashes else [None, None]
+    revealed = [] if begun else [n for n, nonce in enumerate(nonces, 1) if nonce is not None]
+    computers = [seat is not None and seat.kind == COMPUTER for seat in row.seats]
+    told = ["" if computers[n] else nonce for n, nonce in enumerate(nonces)]
+    return {
+        "hashes": row.hashes or [None, None], "revealed": revealed,
+        "nonces": told if begun and row.hashes else None,
+        "reveal_by": row.deadline if revealed else None,
+    }  # fmt: skip
+
+
+def title(slug: str) -> str:
+    try:
+        return find(slug).title
+    except DuelsError:  # a plugin that is not installed any more
+        return slug
+
+
+def welcome(room: Room, you: int | None) -> bytes:
+    return encode(
+        {
+            "type": "welcome", "protocol": PROTOCOL, "match": match_info(room.row, you),
+            "you": None if you is None else you + 1, "now": room.settings.now(),
+        }
+    )  # fmt: skip
+
+
+def match_message(room: Room, you: int | None) -> bytes:
+    return encode({"type": "match", "match": match_info(room.row, you)})
+
+
+def update(room: Room, viewer: int | None, since: int) -> bytes:
+    """The events from number `since` on and the current view, for one viewer."""
+    match = room.playing()
+    moment = len(match.events)
+    since = since if since <= moment else 0
+    data: Json = {
+        "type": "update",
+        "since": since,
+        "moment": moment,
+        "events": [dump(logged) for logged in match.log(viewer, since)],
+        "passages": [dump(passage) for passage in passages(match, viewer, since)],
+        "view": view_json(match.view(viewer)),
+        "to_move": [player + 1 for player in match.deciders],
+        "now": room.settings.now(),
+    }
+    if match.result is not None:
+        data["revealed"] = {"table": open_table(match), "match": match_info(room.row, viewer)}
+    return encode(data)
+
+
+def view_json(view: View) -> Json:
+    """The JSON of `dump_view` without the history; encoded parts are cached."""
+    data = dump_view(view, history=False, table=False)
+    counts: dict[str, int] = {}
+    data["table"] = [_part(part, part_id(part, counts)) for part in table_of(view)]
+    return data
+
+
+def _part(part: Part, id: str) -> msgspec.Raw:
+    try:
+        return _encoded_part(part, id)
+    except TypeError:  # not hashable, as the game has put a list into it
+        return _encoded_part.__wrapped__(part, id)
+
+
+@lru_cache(8192)
+def _encoded_part(part: Part, id: str) -> msgspec.Raw:
+    return msgspec.Raw(encode({**dump(part), "id": id}))
+
+
+def passages(match: Match, viewer: int | None, since: int) -> list[narrator.Passage]:
+    """The passages of the narrator; only the last of the statuses."""
+
+    def viewpoint(player: int | None) -> int | None:
+        return viewer
+
+    found = [narrator.opening(match, viewpoint)] if since == 0 else []
+    found += [narrator.tell(match, number, viewpoint) for number in range(since, len(match.events))]
+    if match.result is not None:
+        return [*found, narrator.ending(match, viewpoint)]
+    return [*found, *narrator.status(match, len(match.events), viewpoint)]
+
+
+def open_table(match: Match, number: int | None = None) -> list[Json]:
+    """The table without hidden information, now or before an event, of a match that is over."""
+
+    def view(player: int) -> View:
+        return match.view(player) if number is None else match.view_before(number, player)
+
+    one, two = (dump_table(view(player)) for player in (0, 1))
+    theirs = {part["id"]: part for part in two}
+    return [theirs.get(part["id"], part) if part["owner"] == 2 else part for part in one]
+
+
+def replay(match: Match) -> list[Json]:
+    """The steps of a match that is over: the start and each event."""
+
+    def viewpoint(player: int | None) -> int | None:
+        return None if player is None else Shared(player)
+
+    standing = set(match.line)
+    told = {-1: list(narrator.opening(match, viewpoint).lines)}
+    for number in range(len(match.events)):
+        told[number] = list(narrator.tell(match, number, viewpoint).lines)
+    told[len(match.events) - 1] += narrator.ending(match, viewpoint).lines
+    steps = []
+    for number in range(-1, len(match.events)):
+        last = number == len(match.events) - 1
+        entry = None if number < 0 else match.events[number]
+        turn = match.game.turn(match.state_after(number))
+        choosing = [] if last else sorted(getattr(turn, "options", {}))
+        lines = narrator.Passage("event", number, None, told[number])
+        steps.append(
+            {
+                "moment": number + 1,
+                "event": None if entry is None else dump(Logged(number, entry, _at(match, number))),
+                "undone": number not in standing and isinstance(entry, Pick | Outcome | Timeout),
+                "lines": dump(lines)["lines"],
+                "table": open_table(match, None if last else number + 1),
+                "to_move": [player + 1 for player in choosing],
+            }
+        )
+    return steps
+
+
+def _at(match: Match, number: int) -> float | None:
+    return match.stamps[number].at
+
+
+def granted(id: str, fields: Json | None = None) -> bytes:
+    return encode({"type": "answer", "id": id, "ok": True, **(fields or {})})
+
+
+def refused(id: str | None, error: Exception) -> bytes:
+    data: Json = {"type": "answer", "id": id, "ok": False, "reason": str(error)}
+    if isinstance(error, Incomplete):
+        data |= {"so_far": error.so_far, "step": dump(error.step)}
+    if isinstance(error, Unavailable):
+        data["again"] = True
+    return encode(data)
+
+
+def presence(room: Room) -> bytes:
+    seats = {connection.seat for connection in room.connections}
+    away = room.claimable()
+    return encode(
+        {
+            "type": "presence",
+            "online": [seat + 1 for seat in (0, 1) if seat in seats],
+            "spectators": sum(connection.seat is None for connection in room.connections),
+            "claim": None if away is None else {"player": away[0] + 1, "at": away[1]},
+        }
+    )
+
+
+def rematch(room: Room) -> bytes:
+    return encode({"type": "rematch", "offers": room.row.offers, "match": room.row.rematch})
+
+
+def reaction(seat: int, reaction: str) -> bytes:
+    return encode({"type": "reaction", "player": seat + 1, "reaction": reaction})
+
+
+def bye(reason: str, after: float) -> bytes:
+    return encode({"type": "bye", "reason": reason, "after": after})
+
+
+def refusal(reason: str) -> bytes:
+    return encode({"type": "refusal", "reason": reason})
+
+
+def rating_info(rating: Rating) -> Json:
+    return {
+        "game": rating.game,
+        "player": {"id": rating.player, "name": rating.name, "kind": rating.kind},
+        "rating": round(rating.rating), "deviation": round(rating.deviation),
+        "matches": rating.matches,
+    }  # fmt: skip
+
+
+def option_info(name: str, option: Option[Any]) -> Json:
+    """An option of a game, as a form needs it."""
+    info: Json = {
+        "name": name, "about": option.about, "expects": option.expects,
+        "default": option.show(option.default),
+    }  # fmt: skip
+    match option:
+        case Number():
+            return {**info, "kind": "number", "low": option.low, "high": option.high}
+        case Pair():
+            return {**info, "kind": "pair", "low": option.low, "high": option.high}
+        case Flag():
+            return {**info, "kind": "flag"}
+        case Choice():
+            return {**info, "kind": "choice", "words": list(option.words)}
+        case First():
+            return {**info, "kind": "first", "words": ["1", "2", "random"]}
+    return {**info, "kind": "text"}

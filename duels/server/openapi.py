@@ -1,0 +1,131 @@
+"""The HTTP API as an OpenAPI 3.1 document."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+from duels import __version__
+
+Json = dict[str, Any]
+
+
+def document() -> Json:
+    """The OpenAPI document: requests and responses."""
+    from duels.server.matchmaking import NewMatch
+    from duels.server.routes import Name
+
+    _, schemas = msgspec.json.schema_components(
+        [NewMatch, Name], ref_template="#/components/schemas/{name}"
+    )
+    schemas["Refusal"] = {
+        "type": "object",
+        "required": ["type", "reason"],
+        "properties": {"type": {"const": "refusal"}, "reason": {"type": "string", "minLength": 1}},
+    }
+    schemas["Match"] = {
+        "type": "object",
+        "required": ["type", "id", "state", "game", "seats", "you", "moment", "commitment"],
+        "properties": {
+            "type": {"const": "match"},
+            "id": {"type": "string"},
+            "state": {"enum": ["waiting", "starting", "playing", "over", "closed"]},
+            "seats": {"type": "array", "minItems": 2, "maxItems": 2},
+            "you": {"enum": [1, 2, None]},
+            "moment": {"type": "integer", "minimum": 0},
+        },
+    }
+    schemas["Well"] = {
+        "type": "object",
+        "required": ["ok"],
+        "properties": {"ok": {"const": True}},
+    }
+    one, match = "/api/matches/{id}", _schema("Match")
+    slug = [_in_path("slug")]
+    id = [_in_path("id")]
+    before = {"name": "before", "in": "query", "schema": {"type": "number"}}
+    paths: Json = {
+        "/api/games": {"get": _op("The games, the levels and the reactions", _listing("games"))},
+        "/api/games/{slug}/rules": {
+            "get": _op("The rules with these options", _listing("lines"), slug, refused=(400, 404))
+        },
+        "/api/matches": {
+            "get": _op("One's own matches and open challenges", _listing("mine", "open"),
+                       refused=(401,)),
+            "post": _op("Create a match", match, status=201, body="NewMatch", key=True,
+                        refused=(400, 401, 404, 409, 413)),
+        },
+        one: {"get": _op("A match", match, id, refused=(401, 404))},
+        f"{one}/join": {
+            "post": _op("Take the free seat", match, id, key=True, refused=(401, 404, 409))
+        },
+        f"{one}/leave": {
+            "post": _op("Withdraw a match", match, id, key=True, refused=(400, 401, 404, 409))
+        },
+        f"{one}/record": {
+            "get": _op("The record", _listing("entries"), id, refused=(401, 404, 409))
+        },
+        f"{one}/replay": {"get": _op("Every step", _listing("steps"), id, refused=(404, 409))},
+        f"{one}/analysis": {
+            "get": _op("Graded moves", _listing("moves"), id, refused=(404, 409, 422))
+        },
+        f"{one}/fair": {"get": _op("To check the dice", _listing("draws"), id, refused=(404, 409))},
+        "/api/me": {
+            "get": _op("One's name and ratings", _listing("ratings"), key=True, refused=(401,)),
+            "put": _op("Choose a name", _listing("ratings"), body="Name", key=True,
+                       refused=(400, 401, 413)),
+        },
+        "/api/me/history": {
+            "get": _op("One's finished matches", _listing("matches"), [before], key=True,
+                       refused=(400, 401))
+        },
+        "/api/ratings/{slug}": {
+            "get": _op("The best of a game", _listing("ratings"), slug, refused=(404,))
+        },
+        "/healthz": {"get": _op("Does the process work?", _schema("Well"))},
+        "/readyz": {"get": _op("Do the database and all workers respond?", _schema("Well"))},
+    }  # fmt: skip
+    return {
+        "openapi": "3.1.0",
+        "info": {"title": "Duels", "version": __version__},
+        "paths": paths,
+        "components": {
+            "schemas": schemas,
+            "securitySchemes": {"key": {"type": "http", "scheme": "bearer"}},
+        },
+    }
+
+
+def _schema(name: str) -> Json:
+    return {"$ref": f"#/components/schemas/{name}"}
+
+
+def _listing(*names: str) -> Json:
+    lists = {name: {"type": "array"} for name in names}
+    return {"type": "object", "required": list(names), "properties": lists}
+
+
+def _in_path(name: str) -> Json:
+    return {"name": name, "in": "path", "required": True, "schema": {"type": "string"}}
+
+
+def _content(schema: Json) -> Json:
+    return {"application/json": {"schema": schema}}
+
+
+def _op(
+    summary: str, made: Json, parameters: list[Json] | None = None, *, status: int = 200,
+    body: str = "", key: bool = False, refused: tuple[int, ...] = (),
+) -> Json:  # fmt: skip
+    answers: Json = {str(status): {"description": "Done", "content": _content(made)}}
+    for code in (*refused, 429, 503):
+        answers[str(code)] = {"description": "Refused", "content": _content(_schema("Refusal"))}
+    found: Json = {"summary": summary, "responses": answers}
+    if parameters:
+        found["parameters"] = parameters
+    if body:
+        found["requestBody"] = {"required": True, "content": _content(_schema(body))}
+    if key:
+        found["security"] = [{"key": []}]
+    return found

@@ -1,0 +1,200 @@
+"""The pages: one index.html for all paths, static files, link previews, security headers."""
+
+from __future__ import annotations
+
+import gzip
+import html
+import json
+import mimetypes
+from functools import cached_property
+from hashlib import sha256
+from pathlib import Path
+
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import Route
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from duels.client.identity import is_room_id
+from duels.core.errors import DuelsError
+from duels.games import specs
+from duels.server.messages import title
+from duels.server.preview_image import names, picture
+from duels.server.room_manager import RoomManager
+from duels.server.storage.base import CLOSED, OVER, WAITING, Row
+
+STATIC = Path(__file__).parent / "static"
+PAGES = ("/", "/match/{id}", "/match/{id}/replay", "/history", "/ratings", "/me")
+META = "<!-- meta -->"
+ABOUT = {
+    WAITING: "You are invited: open the link and join. There is no sign-up.",
+    OVER: "See the replay: every move graded, the dice checked.",
+    CLOSED: "This match was not played.",
+}
+POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; "
+    "font-src 'self'; media-src 'self'; connect-src 'self'; manifest-src 'self'; "
+    "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+)
+HEADERS = [
+    (b"content-security-policy", POLICY.encode()),
+    (b"x-content-type-options", b"nosniff"),
+    (b"referrer-policy", b"no-referrer"),
+    (b"x-frame-options", b"DENY"),
+    (b"cross-origin-opener-policy", b"same-origin"),
+    (b"cross-origin-resource-policy", b"same-origin"),
+]
+TYPES = {
+    ".js": "text/javascript",
+    ".mjs": "text/javascript",
+    ".webmanifest": "application/manifest+json",
+}
+COMPRESSED = {".js", ".mjs", ".css", ".html", ".svg", ".json", ".webmanifest", ".txt"}
+
+
+class SecurityHeaders:
+    """ASGI middleware that adds security headers to every response."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self.app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        async def send_with_headers(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                message["headers"] = [*message.get("headers", []), *HEADERS]
+            await send(message)
+
+        await self.app(scope, receive, send_with_headers if scope["type"] == "http" else send)
+
+
+class Pages:
+    """Pages and static files, cached in memory until they change on disk."""
+
+    def __init__(self, manager: RoomManager, static: Path = STATIC) -> None:
+        self.manager, self.static = manager, static
+        self._files: dict[str, tuple[float, bytes, bytes | None, str]] = {}
+
+    def routes(self) -> list[Route]:
+        return [
+            *(Route(path, self.page) for path in PAGES),
+            Route("/match/{id}/picture.png", self.picture),
+            Route("/static/themes/index.json", self.themes),
+            Route("/static/{path:path}", self.file),
+            Route("/favicon.ico", self.no_icon),
+        ]
+
+    async def page(self, request: Request) -> Response:
+        index = self._read("index.html")
+        if index is None:
+            return Response("the pages are not installed", 404)
+        row = await self._row(request)
+        scheme = request.url.scheme
+        if self.manager.settings.proxy and request.headers.get("x-forwarded-proto") == "https":
+            scheme = "https"
+        tags = _tags(row, f"{scheme}://{request.url.netloc}")
+        body = index[1].replace(META.encode(), tags.encode(), 1)
+        compressed = gzip.compress(body, 6, mtime=0)
+        return _response(request, body, compressed, "text/html; charset=utf-8", "")
+
+    async def _row(self, request: Request) -> Row | None:
+        id = request.path_params.get("id")
+        try:
+            return await self.manager.store.row(str(id)) if is_room_id(id) else None
+        except DuelsError:
+            return None
+
+    async def file(self, request: Request) -> Response:
+        found = self._read(request.path_params["path"])
+        if found is None:
+            return Response("there is no such file", 404)
+        _, body, compressed, tag = found
+        if request.headers.get("if-none-match") == tag:
+            return Response(status_code=304, headers={"ETag": tag, "Cache-Control": "no-cache"})
+        return _response(request, body, compressed, _media_type(request.path_params["path"]), tag)
+
+    @cached_property
+    def _themes(self) -> dict[str, Path]:
+        """The files of the games' themes, by their paths below `/static`."""
+        found = {}
+        for slug, spec in specs().items():
+            if spec.theme:
+                folder = Path(spec.folder(spec.theme))
+                found[f"themes/{slug}.json"] = folder / "theme.json"
+                found[f"themes/{slug}.css"] = folder / "theme.css"
+                found[f"themes/{slug}.svg"] = folder / "picture.svg"
+        return found
+
+    async def themes(self, request: Request) -> Response:
+        """The themes of all games that have one."""
+        names = [name for name in self._themes if name.endswith(".json")]
+        return JSONResponse(
+            {Path(name).stem: json.loads(self._themes[name].read_bytes()) for name in names},
+            headers={"Cache-Control": "no-cache"},
+        )
+
+    def _read(self, name: str) -> tuple[float, bytes, bytes | None, str] | None:
+        try:
+            path = self._themes.get(name) or (self.static / name).resolve()
+            if not path.is_file():
+                return None
+            if name not in self._themes and not path.is_relative_to(self.static.resolve()):
+                return None
+        except (OSError, ValueError, RuntimeError):  # not a valid file name
+            return None
+        changed, known = path.stat().st_mtime, self._files.get(name)
+        if known is None or known[0] != changed:
+            body = path.read_bytes()
+            compressed = gzip.compress(body, 9, mtime=0) if path.suffix in COMPRESSED else None
+            tag = f'"{sha256(body).hexdigest()[:20]}"'
+            known = self._files[name] = changed, body, compressed, tag
+        return known
+
+    async def picture(self, request: Request) -> Response:
+        row = await self._row(request)
+        if row is None:
+            return Response("there is no such match", 404)
+        return Response(
+            picture(title(row.game), row), media_type="image/png",
+            headers={"Cache-Control": "no-cache"},
+        )  # fmt: skip
+
+    async def no_icon(self, request: Request) -> Response:
+        return Response(status_code=204)
+
+
+def _response(
+    request: Request, body: bytes, compressed: bytes | None, kind: str, tag: str
+) -> Response:
+    headers = {"Cache-Control": "no-cache", "Vary": "Accept-Encoding"}
+    if tag:
+        headers["ETag"] = tag
+    if compressed is not None and "gzip" in request.headers.get("accept-encoding", ""):
+        return Response(
+            compressed, media_type=kind, headers={**headers, "Content-Encoding": "gzip"}
+        )
+    return Response(body, media_type=kind, headers=headers)
+
+
+def _media_type(name: str) -> str:
+    suffix = Path(name).suffix
+    return TYPES.get(suffix) or mimetypes.guess_type(name)[0] or "application/octet-stream"
+
+
+def _tags(row: Row | None, base: str) -> str:
+    """The title and the link preview of a page, escaped."""
+    if row is None:
+        about = "Five two-player number games: play a friend or the computer in the browser."
+        shown = {"og:title": "Duels", "og:description": about, "og:type": "website"}
+    else:
+        one, two = names(row)
+        shown = {
+            "og:title": f"{title(row.game)}: {one} against {two}",
+            "og:description": ABOUT.get(row.state, "Watch the match."),
+            "og:type": "website",
+            "og:image": f"{base}/match/{row.id}/picture.png",
+        }
+    lines = [f"<title>{html.escape(shown['og:title'])}</title>"]
+    lines += [
+        f'<meta property="{name}" content="{html.escape(text)}">' for name, text in shown.items()
+    ]
+    return "\n".join(lines)

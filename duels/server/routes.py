@@ -1,0 +1,337 @@
+"""The HTTP API of docs/protocol.md. Bodies of requests are decoded into types, which check them."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+import msgspec
+from starlette.requests import ClientDisconnect, Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from duels.algorithms.solution import Unsolved
+from duels.client.identity import checked_name, digest, is_key, is_room_id, public_id, usual_name
+from duels.core.commitment import KEY, draws
+from duels.core.errors import DuelsError, MalformedMove, OptionError, UnknownName
+from duels.core.match import Match
+from duels.core.presentation import Line, tone
+from duels.core.record import dumps, redacted
+from duels.core.rules_text import rules
+from duels.core.wire import dump, dump_table
+from duels.games import catalogue, find
+from duels.players import BUILT_IN
+from duels.server import messages
+from duels.server.commands import REACTIONS
+from duels.server.computer_players import levels
+from duels.server.limits import RateLimiter
+from duels.server.match_start import published
+from duels.server.matchmaking import Matchmaking, NewMatch, Taken, seat_of
+from duels.server.responses import NO_STORE, Refusal, encoded_response, json_response, refusal
+from duels.server.room_manager import RoomManager
+from duels.server.rooms import NoRoom, Room
+from duels.server.storage.base import CLOSED, OVER, Conflict, Row, StoreError, Unavailable, log
+from duels.server.validation import check
+from duels.server.websocket import address_of
+
+PAGE = 50  # matches on a page of the history
+BEST = 100  # ratings listed
+CHALLENGES = 50
+Endpoint = Callable[[Request], Awaitable[Response]]
+
+
+class Name(msgspec.Struct, forbid_unknown_fields=True):
+    """The body of a request to change the name of a player."""
+
+    name: str
+
+
+class Api:
+    """The endpoints of the HTTP API."""
+
+    def __init__(self, manager: RoomManager) -> None:
+        self.manager, self.store, self.matchmaking = manager, manager.store, Matchmaking(manager)
+        limits = manager.settings.limits
+        self._requests, self._creations = (
+            RateLimiter(limits.requests),
+            RateLimiter(limits.creations),
+        )
+        self._games: bytes | None = None
+
+    def routes(self) -> list[Route]:
+        def route(path: str, endpoint: Endpoint, *methods: str) -> Route:
+            return Route(path, self._guarded(endpoint), methods=list(methods) or ["GET"])
+
+        one = "/api/matches/{id}"
+        return [
+            route("/api/games", self.games),
+            route("/api/games/{slug}/rules", self.rules),
+            route("/api/matches", self.matches),
+            route("/api/matches", self.create, "POST"),
+            route(one, self.match),
+            route(f"{one}/join", self.join, "POST"),
+            route(f"{one}/leave", self.leave, "POST"),
+            route(f"{one}/record", self.record),
+            route(f"{one}/replay", self.replay),
+            route(f"{one}/analysis", self.analysis),
+            route(f"{one}/fair", self.fair),
+            route("/api/me", self.me),
+            route("/api/me", self.rename, "PUT"),
+            route("/api/me/history", self.history),
+            route("/api/ratings/{slug}", self.ratings),
+            Route("/metrics", self.metrics),
+        ]
+
+    def _guarded(self, endpoint: Endpoint) -> Endpoint:
+        """Apply rate limits, and respond to errors with their reason."""
+
+        async def guarded(request: Request) -> Response:
+            self.manager.metrics.requests += 1
+            address = address_of(request.scope, self.manager.settings.proxy)
+            if not self._requests.take(address) or (
+                request.method == "POST" and not self._creations.take(address)
+            ):
+                self.manager.metrics.limited += 1
+                return refusal(429, "too many requests; wait a moment")
+            try:
+                return await endpoint(request)
+            except Refusal as error:
+                return refusal(error.status, error.reason)
+            except (NoRoom, UnknownName) as error:
+                return refusal(404, str(error))
+            except Taken as error:
+                return refusal(409, str(error))
+            except (Unavailable, Conflict):
+                return refusal(503, "this cannot be stored or read now; try again")
+            except StoreError as error:
+                log.error("%s %s: %s", request.method, request.url.path, error)
+                return refusal(500, "this match is damaged, or cannot be stored")
+            except Unsolved as error:
+                return refusal(422, str(error))
+            except DuelsError as error:
+                return refusal(400, str(error))
+            except ClientDisconnect:
+                return refusal(400, "the request ended early")
+            except Exception:
+                log.exception("%s %s failed", request.method, request.url.path)
+                return refusal(500, "this is a defect of the server")
+
+        return guarded
+
+    # Reading requests.
+
+    def _digest(self, request: Request) -> str | None:
+        scheme, _, key = request.headers.get("authorization", "").partition(" ")
+        if not scheme:
+            return None
+        if scheme.lower() != "bearer" or not is_key(key):
+            raise Refusal(401, "expected a key of 43 characters: Authorization: Bearer KEY")
+        return digest(key)
+
+    def _known(self, request: Request) -> str:
+        found = self._digest(request)
+        if found is None:
+            raise Refusal(401, "a key is needed: Authorization: Bearer KEY")
+        return found
+
+    def _id(self, request: Request) -> str:
+        id = request.path_params["id"]
+        if not is_room_id(id):
+            raise NoRoom("there is no such match")
+        return str(id)
+
+    async def _body(self, request: Request, kind: Any) -> Any:
+        body, most = b"", self.manager.settings.limits.message_size
+        async for piece in request.stream():
+            body += piece
+            if len(body) > most:
+                raise Refusal(413, f"a request has at most {most} bytes")
+        try:
+            found = msgspec.json.decode(body or b"{}", type=kind)
+            check(msgspec.to_builtins(found))
+            return found
+        except (msgspec.MsgspecError, UnicodeError, RecursionError, MalformedMove) as error:
+            raise Refusal(400, str(error)[:200]) from None
+
+    def _info(self, row: Row, digest: str | None) -> dict[str, Any]:
+        return messages.match_info(row, seat_of(row, digest))
+
+    def _infos(self, rows: list[Row], digest: str | None) -> list[dict[str, Any]]:
+        """Matches of a list without those that are damaged."""
+        listed = []
+        for row in rows:
+            try:
+                listed.append(self._info(row, digest))
+            except Exception as error:
+                self.store.damage.report(row.id, error)
+        return listed
+
+    # Games.
+
+    async def games(self, request: Request) -> Response:
+        if self._games is None:
+            listed = [info for slug in catalogue() if (info := game_info(slug)) is not None]
+            known = [{"name": name, "about": made.about} for name, made in BUILT_IN.items()]
+            self._games = messages.encode(
+                {"games": listed, "levels": known, "reactions": REACTIONS}
+            )
+        return encoded_response(self._games)
+
+    async def rules(self, request: Request) -> Response:
+        slug = request.path_params["slug"]
+        options = {k: v for k, v in request.query_params.items() if (k, v) != ("first", "random")}
+        game = self.manager.find(slug, **options)
+        lines = [dump(Line(line, tone(line))) for line in rules(game)]
+        return json_response({"lines": lines, "table": dump_table(Match(game).view(None))})
+
+    # Matches.
+
+    async def matches(self, request: Request) -> Response:
+        digest = self._digest(request)
+        mine = [] if digest is None else await self.store.mine(digest)
+        mine.sort(key=lambda row: -row.updated)
+        offered = await self.store.challenges(CHALLENGES)
+        others = [row for row in offered if seat_of(row, digest) is None]
+        return json_response(
+            {"mine": self._infos(mine, digest), "open": self._infos(others, digest)}
+        )
+
+    async def create(self, request: Request) -> Response:
+        digest = self._known(request)
+        row = await self.matchmaking.create(digest, await self._body(request, NewMatch))
+        return json_response(self._info(row, digest), 201)
+
+    async def match(self, request: Request) -> Response:
+        digest = self._digest(request)
+        row = await self.store.row(self._id(request))
+        if row is None:
+            raise NoRoom("there is no such match")
+        return json_response(self._info(row, digest))
+
+    async def join(self, request: Request) -> Response:
+        digest = self._known(request)
+        return json_response(
+            self._info(await self.matchmaking.join(self._id(request), digest), digest)
+        )
+
+    async def leave(self, request: Request) -> Response:
+        digest = self._known(request)
+        return json_response(
+            self._info(await self.matchmaking.leave(self._id(request), digest), digest)
+        )
+
+    async def record(self, request: Request) -> Response:
+        digest = self._digest(request)
+        async with self.manager.using(self._id(request)) as room:
+            self._begun(room)
+            if room.row.state == OVER:
+                found = encoded_response(dumps(room.playing()).encode())
+            else:
+                seat = seat_of(room.row, digest)
+                found = json_response(redacted(room.playing(), seat, published(room.row)))
+        if request.query_params.get("download"):
+            name = f"{room.row.game}-{room.row.id[:8]}.json"
+            found.headers["Content-Disposition"] = f'attachment; filename="{name}"'
+        return found
+
+    async def replay(self, request: Request) -> Response:
+        async with self.manager.using(self._id(request)) as room:
+            self._over(room)
+            return json_response({"steps": messages.replay(room.playing())})
+
+    async def analysis(self, request: Request) -> Response:
+        id = self._id(request)
+        known = await self.store.analysis(id)
+        if known is None:
+            async with self.manager.using(id) as room:
+                self._over(room)
+                text = dumps(room.playing())
+            try:
+                known = await self.manager.computers.analyse(text)
+            except DuelsError as error:
+                raise Refusal(422, str(error)) from None
+            await self.store.keep_analysis(id, known)
+        return encoded_response(known)
+
+    async def fair(self, request: Request) -> Response:
+        async with self.manager.using(self._id(request)) as room:
+            self._over(room)
+            match = room.playing()
+            seed = None if match.seed is None else str(match.seed)
+            if not isinstance(fair := match.about.get(KEY), dict):
+                raise Taken("the record does not tell a secret and nonces to check its seed by")
+            return json_response({**fair, "seed": seed, "draws": draws(match)})
+
+    def _begun(self, room: Room) -> None:
+        if room.match is None:
+            raise Taken("the match has not started")
+
+    def _over(self, room: Room) -> None:
+        if room.row.state == CLOSED:
+            raise Taken("the match was not played")
+        if room.row.state != OVER:
+            raise Taken("the match is not over")
+
+    # Players.
+
+    async def me(self, request: Request) -> Response:
+        return await self._me(self._known(request))
+
+    async def _me(self, digest: str) -> Response:
+        id = public_id(digest)
+        rated = [messages.rating_info(rating) for rating in await self.store.ratings_of(id)]
+        name = await self.store.name(digest) or usual_name(digest)
+        return json_response({"id": id, "name": name, "ratings": rated})
+
+    async def rename(self, request: Request) -> Response:
+        digest = self._known(request)
+        name = checked_name((await self._body(request, Name)).name)
+        await self.store.rename(digest, name, self.manager.settings.now())
+        return await self._me(digest)
+
+    async def history(self, request: Request) -> Response:
+        digest = self._known(request)
+        before = request.query_params.get("before", "1e12")
+        try:
+            moment = float(before)
+        except ValueError:
+            raise OptionError("before: expected seconds since 1970") from None
+        if not 0 <= moment <= 1e12:
+            raise OptionError("before: expected seconds since 1970")
+        rows = await self.store.history(digest, moment, PAGE + 1)
+        listed = self._infos(rows[:PAGE], digest)
+        return json_response({"matches": listed, "more": len(rows) > PAGE})
+
+    async def ratings(self, request: Request) -> Response:
+        slug = request.path_params["slug"]
+        if find(slug).slug != slug:
+            raise UnknownName("expected the whole name of a game")
+        rated = [messages.rating_info(rating) for rating in await self.store.ratings(slug, BEST)]
+        return json_response({"ratings": rated})
+
+    # For operators.
+
+    async def metrics(self, request: Request) -> Response:
+        written, commits = (getattr(self.store, name, 0) for name in ("written", "commits"))
+        text = self.manager.metrics.text(
+            rooms=len(self.manager.rooms), store_jobs_total=written, store_commits_total=commits,
+            thinking_seconds_total=self.manager.computers.thought,
+            process_seconds=time.process_time(),
+        )  # fmt: skip
+        return Response(text, media_type="text/plain; version=0.0.4", headers=NO_STORE)
+
+
+def game_info(slug: str) -> dict[str, Any] | None:
+    """A game for the first page; None for a plugin that does not load."""
+    try:
+        kind = find(slug)
+        game = kind()
+    except (DuelsError, ImportError, AttributeError):
+        log.warning("the game %s does not load", slug)
+        return None
+    return {
+        "slug": kind.slug, "title": kind.title, "summary": kind.summary, "private": kind.private,
+        "options": [messages.option_info(name, option) for name, option in kind.options().items()],
+        "levels": levels(game),
+    }  # fmt: skip

@@ -1,0 +1,75 @@
+// All that can be chosen for a new match.
+
+import { html, useState } from './lib.js';
+import { Rules } from './rules.js';
+import { Trouble } from './widgets.js';
+
+/** @typedef {import('./protocol.js').Game} Game */
+/** @typedef {import('./protocol.js').Option} Option */
+
+/**
+ * @param {{ game: Game, levels: import('./protocol.js').Level[],
+ *   trouble: string, onStart: (wanted: Record<string, unknown>) => void }} props `trouble`: why it was refused
+ */
+export function Create({ game, levels, trouble, onStart }) {
+  const usual = Object.fromEntries(game.options.map((option) => [option.name, option.default]));
+  const [options, setOptions] = useState(usual);
+  const [opponent, setOpponent] = useState('friend');
+  const [seat, setSeat] = useState('random');
+  const [time, setTime] = useState('none');
+  const set = (/** @type {string} */ name) => (/** @type {string} */ value) => setOptions((old) => ({ ...old, [name]: value }));
+  const changed = Object.fromEntries(Object.entries(options).filter(([name, value]) => value.trim() !== '' && value !== usual[name]));
+  const submit = (/** @type {Event} */ event) => {
+    event.preventDefault();
+    onStart({
+      game: game.slug, options: changed, opponent: opponent === 'open' ? 'friend' : opponent,
+      open: opponent === 'open', seat: seat === 'random' ? seat : Number(seat), time: TIMES[time]?.time ?? null,
+    });
+  };
+  return html`<form class="create" onSubmit=${submit}>
+    <${Select} label="Opponent" value=${opponent} onValue=${setOpponent} choices=${[
+      ['friend', 'a friend, by link'], ['open', 'anybody: an open challenge'],
+      ...levels.map((level) => [level.name, `computer, ${level.name}: ${level.about}`])]} />
+    <${Select} label="Your seat" value=${seat} onValue=${setSeat} choices=${[['random', 'either, at random'], ['1', 'Player 1'], ['2', 'Player 2']]} />
+    <${Select} label="Clock" value=${time} onValue=${setTime} choices=${Object.entries(TIMES).map(([name, { words }]) => [name, words])} />
+    <fieldset><legend>Options of the game</legend>
+      ${game.options.map((option) => html`<${OptionField} key=${option.name} option=${option} value=${options[option.name]} onValue=${set(option.name)} />`)}
+    </fieldset>
+    ${trouble ? html`<${Trouble}>${trouble}<//>` : null}
+    <p class="buttons"><button type="submit" class="main">Create</button></p>
+    <details><summary>Rules of ${game.title}</summary><${Rules} game=${{ slug: game.slug, options: usual }} /></details>
+  </form>`;
+}
+
+/** @type {Record<string, { words: string, time: import('./protocol.js').Time | null }>} */
+const TIMES = {
+  none: { words: 'no clock', time: null },
+  fast: { words: '10 seconds for each choice', time: { limit: 10, budget: null, increment: 0 } },
+  usual: { words: '30 seconds for each choice', time: { limit: 30, budget: null, increment: 0 } },
+  short: { words: '2 minutes in all, 2 seconds more for each choice', time: { limit: null, budget: 120, increment: 2 } },
+  long: { words: '10 minutes in all', time: { limit: null, budget: 600, increment: 0 } },
+};
+
+/**
+ * @param {{ label: string, value: string, choices: string[][], onValue: (value: string) => void }} props
+ */
+function Select({ label, value, choices, onValue }) {
+  return html`<label class="field"><span>${label}</span>
+    <select value=${value} onChange=${(/** @type {Event} */ event) => onValue(/** @type {HTMLSelectElement} */ (event.target).value)}>
+      ${choices.map(([name, words]) => html`<option key=${name} value=${name}>${words}</option>`)}
+    </select></label>`;
+}
+
+/** @param {{ option: Option, value: string, onValue: (value: string) => void }} props */
+function OptionField({ option, value, onValue }) {
+  const words = option.kind === 'flag' ? ['no', 'yes'] : option.words;
+  const label = `${option.name}: ${option.about}`;
+  if (option.kind === 'first') {
+    return html`<${Select} label=${label} value=${value} onValue=${onValue} choices=${[['1', 'Player 1'], ['2', 'Player 2'], ['random', 'either, at random']]} />`;
+  }
+  if (words) return html`<${Select} label=${label} value=${value} onValue=${onValue} choices=${words.map((word) => [word, word])} />`;
+  return html`<label class="field"><span>${label}</span>
+    <input value=${value} required inputmode=${option.kind === 'number' ? 'numeric' : undefined} title=${option.expects}
+      pattern=${option.kind === 'pair' ? '[0-9]+(/[0-9]+)?' : '[0-9]+'}
+      onInput=${(/** @type {Event} */ event) => onValue(/** @type {HTMLInputElement} */ (event.target).value)} /></label>`;
+}

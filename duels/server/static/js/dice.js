@@ -1,0 +1,140 @@
+// This browser's share of the dice of a match: what it received, what it sends, what it refuses.
+// docs/dice.md has the procedure; duels/core/commitment_client.py is the same for terminals and bots.
+
+import { get } from './api.js';
+import { check, nonceHash } from './fair.js';
+import { keep, kept, randomHex } from './store.js';
+
+/** @typedef {import('./protocol.js').Match} Match */
+/**
+ * @typedef {object} Known what is kept of a match for one seat
+ * @property {string} commitment
+ * @property {string} nonce
+ * @property {(string | null)[]} hashes received so far
+ * @property {string[]} sent of "commit" and "reveal"
+ * @property {string[]} granted
+ * @property {boolean} random whether the seed is to decide who starts
+ */
+
+/** The server contradicts itself, or violates the procedure. */
+export class Unfair extends Error {}
+
+/** @param {Match} match */
+const begins = (match) => match.state === 'waiting' || match.state === 'starting';
+
+/** A new share for a seat that has given none; null where there is no such seat. @param {Match} match @returns {Known | null} */
+export function newShare(match) {
+  if (!match.you || !begins(match) || match.hashes[match.you - 1] !== null) return null;
+  if (!/^[0-9a-f]{64}$/.test(match.commitment ?? '')) throw new Unfair('The server has not committed to a secret.');
+  return {
+    commitment: match.commitment ?? '', nonce: randomHex(16), hashes: [null, null], sent: [], granted: [],
+    random: match.game.options.first === 'random',
+  };
+}
+
+/**
+ * Process the match as the server sends it; returns what is known then, and what to send now.
+ * @param {Known} known @param {Match} match
+ * @returns {{ known: Known, send: { type: 'commit' | 'reveal', fields: Record<string, string> } | null }}
+ */
+export function see(known, match) {
+  const own = /** @type {number} */ (match.you) - 1;
+  const mine = nonceHash(match.id, own, known.commitment, known.nonce);
+  if (match.commitment !== known.commitment) throw new Unfair('The server has told another commitment than before.');
+  known.hashes.forEach((hash, seat) => {
+    // A hash may be new until the nonce is sent; afterwards none may be added either.
+    if (match.hashes[seat] !== hash && (hash !== null || known.sent.includes('reveal'))) {
+      throw new Unfair(`The server has told another hash of Player ${seat + 1} than before.`);
+    }
+  });
+  if (match.hashes[own] !== null && match.hashes[own] !== mine) {
+    throw new Unfair('The server has a hash for your seat that this browser did not give. If you have not opened the match elsewhere, its dice cannot be trusted.');
+  }
+  const now = { ...known, hashes: match.hashes };
+  if (match.state === 'playing' || match.state === 'over') {
+    if (!match.nonces || (match.nonces.includes(null) && match.state !== 'over')) {
+      throw new Unfair('The server has begun the match without the nonces of both players.');
+    }
+    checkNonces(now, match, own);
+  }
+  if (match.state === 'closed' && known.granted.includes('reveal')) {
+    throw new Unfair('The server has closed the match after it was told your nonce. It should have been played, or forfeited by the player who withheld a nonce.');
+  }
+  if (!begins(match)) return { known: now, send: null };
+  const step = (/** @type {'commit' | 'reveal'} */ type, /** @type {Record<string, string>} */ fields) => (
+    { known: { ...now, sent: [...new Set([...now.sent, type])] }, send: { type, fields } });
+  if (match.hashes[own] === null) return step('commit', { hash: mine });
+  const complete = match.seats.every((seat, n) => seat && (seat.kind === 'computer' || match.hashes[n] !== null));
+  const given = match.revealed.some((player) => player === match.you);
+  return complete && !given ? step('reveal', { nonce: known.nonce }) : { known: now, send: null };
+}
+
+/** @param {Known} known @param {Match} match @param {number} own */
+function checkNonces(known, match, own) {
+  const nonces = /** @type {(string | null)[]} */ (match.nonces);
+  const [mine, theirs, hash] = [nonces[own], nonces[1 - own], known.hashes[1 - own]];
+  if (mine !== known.nonce && (mine !== null || known.granted.includes('reveal'))) {
+    throw new Unfair('The server has another nonce for your seat than the one you revealed.');
+  }
+  const fits = hash === null ? theirs === '' : theirs === null || nonceHash(match.id, 1 - own, known.commitment, theirs) === hash;
+  if (!fits) throw new Unfair(`The nonce of Player ${2 - own} does not fit the hash that was told before.`);
+}
+
+/** @param {Match} match */
+const nameOf = (match) => `duels.dice.${match.id}.${match.you}`;
+
+/** What this browser kept of a match; null where it gave no share. @param {Match} match @returns {Known | null} */
+export function known(match) {
+  return JSON.parse(kept(nameOf(match)) ?? 'null');
+}
+
+/** The share of a seat, sent over a connection as far as it is time. */
+export class Share {
+  /** @param {import('./connection.js').Connection} connection */
+  constructor(connection) {
+    this.connection = connection;
+    /** @type {Set<string>} what is on its way */
+    this.sending = new Set();
+  }
+
+  /**
+   * Check the dice of a match as received; returns what is wrong, and a note for the player.
+   * @param {Match} match
+   * @returns {{ wrong: string, note: string }}
+   */
+  hear(match) {
+    if (!match.you) return { wrong: '', note: '' };
+    try {
+      const before = known(match) ?? newShare(match);
+      if (!before) {
+        const elsewhere = 'Your share of the dice was given in another browser, which must be open for the match to start. If there is none, the dice cannot be trusted.';
+        return { wrong: '', note: match.state === 'starting' ? elsewhere : '' };
+      }
+      const { known: after, send } = see(before, match);
+      keep(nameOf(match), JSON.stringify(after));
+      if (send && !this.sending.has(send.type)) this.send(match, send.type, send.fields);
+    } catch (error) {
+      if (error instanceof Unfair) return { wrong: error.message, note: '' };
+      throw error;
+    }
+    return { wrong: '', note: '' };
+  }
+
+  /** @param {Match} match @param {'commit' | 'reveal'} type @param {Record<string, string>} fields */
+  async send(match, type, fields) {
+    this.sending.add(type);
+    const answer = await this.connection.command(type, fields);
+    if (answer.again && !this.connection.closed) {
+      setTimeout(() => this.send(match, type, fields), 1000);
+      return;
+    }
+    this.sending.delete(type);
+    const now = known(match);
+    if (answer.ok && now) keep(nameOf(match), JSON.stringify({ ...now, granted: [...new Set([...now.granted, type])] }));
+  }
+}
+
+/** Everything about the dice of a finished match that can be checked here. @param {Match} match */
+export async function checkDice(match) {
+  return check(await get(`/api/matches/${match.id}/fair`), match, known(match));
+}

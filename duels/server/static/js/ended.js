@@ -1,0 +1,58 @@
+// After the last move: who won, and what one may do next.
+
+import { html, useEffect, useState } from './lib.js';
+import { checkDice } from './dice.js';
+import { go } from './router.js';
+import { Trouble, seatName, sentence } from './widgets.js';
+
+/** @typedef {import('./room-state.js').Room} Room */
+/** @typedef {import('./protocol.js').Match} Match */
+
+/** @param {{ room: Room, match: Match, connection: import('./connection.js').Connection }} props */
+export function Ended({ room, match, connection }) {
+  const [trouble, setTrouble] = useState('');
+  const [offered, setOffered] = useState(false);
+  const [dice, setDice] = useState(/** @type {{ what: string, holds: boolean | null }[]} */ ([]));
+  const result = room.view?.result ?? match.result;
+  useEffect(() => { checkDice(match).then(setDice, () => {}); }, [match.id]);
+  useEffect(() => {
+    if (room.rematch && offered) go(`/match/${room.rematch}`);
+  }, [room.rematch, offered]);
+  const rematch = async () => {
+    setOffered(true);
+    setTrouble('');
+    const answer = await connection.command('rematch');
+    if (answer.ok) return;
+    setOffered(false);
+    setTrouble(answer.reason ?? '');
+  };
+  const other = match.you && room.rematchOffers.some((seat) => seat !== match.you);
+  const name = match.you && seatName(match, /** @type {1 | 2} */ (3 - match.you));
+  return html`<section class=${`ended ${verdict(match.you, result)}`} aria-label="Result">
+    <div role="status"><h2>${headline(match, result)}</h2>
+    <p>${sentence(result?.reason ?? '')}</p></div>
+    <p class="buttons">
+      ${match.you && !room.rematch ? html`<button type="button" class="main" disabled=${offered} onClick=${rematch}>${other ? `Accept ${name}’s rematch` : 'Rematch'}</button>` : null}
+      ${room.rematch ? html`<a class="button main" href=${`/match/${room.rematch}`}>To the rematch</a>` : null}
+      <a class="button" href=${`/match/${match.id}/replay`}>Replay and analysis</a>
+      <a class="button" href="/">All games</a>
+    </p>
+    ${offered && !room.rematch ? html`<p role="status">Waiting for ${name} to agree to a rematch with seats swapped …</p>` : null}
+    ${dice.filter(({ holds }) => holds === false).map(({ what }) => html`<${Trouble} key=${what}>${`The dice of this match are wrong. This does not hold: ${what}`}<//>`)}
+    ${dice.filter(({ holds }) => holds === null).map(({ what }) => html`<p key=${what}>${what}</p>`)}
+    ${trouble ? html`<${Trouble}>${trouble}<//>` : null}
+  </section>`;
+}
+
+/** @param {number | null} you @param {import('./wire.js').Result | null} result */
+function verdict(you, result) {
+  if (!result || result.winner === null || !you) return 'even';
+  return result.winner === you ? 'won' : 'lost';
+}
+
+/** @param {Match} match @param {import('./wire.js').Result | null} result */
+function headline(match, result) {
+  if (!result || result.winner === null) return 'Nobody has won';
+  if (match.you) return result.winner === match.you ? 'You have won' : 'You have lost';
+  return `${seatName(match, result.winner)} has won`;
+}

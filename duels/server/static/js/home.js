@@ -1,0 +1,118 @@
+// The first page: one's own matches, the games, open challenges.
+
+import { html, useEffect, useState } from './lib.js';
+import { catalogue, get, post } from './api.js';
+import { Create } from './create.js';
+import { go } from './router.js';
+import { keep, kept, newId } from './store.js';
+import { themeOf, themes } from './themes.js';
+import { Dialog, Trouble, seatName, useAsked } from './widgets.js';
+import { timeWords } from './invite.js';
+
+/** @typedef {import('./protocol.js').Game} Game */
+/** @typedef {import('./protocol.js').Level} Level */
+/** @typedef {import('./protocol.js').Match} Match */
+
+const USUAL_LEVEL = 'medium';
+
+export function HomePage() {
+  const shared = useAsked(() => Promise.all([catalogue(), themes()]), []);
+  const matches = useAsked(() => get('/api/matches'), []);
+  const [trouble, setTrouble] = useState('');
+  const [creating, setCreating] = useState(/** @type {Game | null} */ (null));
+  useEffect(() => {
+    document.title = 'Duels';
+    const timer = setInterval(() => document.visibilityState === 'visible' && matches.refresh(), 5000);
+    return () => clearInterval(timer);
+  }, []);
+  const start = async (/** @type {Record<string, unknown>} */ wanted) => {
+    try {
+      const match = await post('/api/matches', { request: newId(), ...wanted });
+      go(`/match/${match.id}`);
+    } catch (error) {
+      setTrouble(/** @type {Error} */ (error).message);
+    }
+  };
+  const join = async (/** @type {Match} */ match) => {
+    try {
+      await post(`/api/matches/${match.id}/join`);
+      go(`/match/${match.id}`);
+    } catch (error) {
+      setTrouble(/** @type {Error} */ (error).message);
+      matches.refresh();
+    }
+  };
+  const showDialog = (/** @type {Game | null} */ game) => {
+    setTrouble('');
+    setCreating(game);
+  };
+  const [games, looks] = shared.data ?? [null, {}];
+  /** @type {Match[]} */
+  const mine = matches.data?.mine ?? [];
+  /** @type {Match[]} */
+  const open = (matches.data?.open ?? []).filter((/** @type {Match} */ match) => !match.you);
+  return html`<main id="main" class="home" tabindex="-1">
+    <h1>Number games, played right</h1>
+    ${(trouble && !creating) || shared.error ? html`<${Trouble}>${trouble || shared.error}<//>` : null}
+    ${mine.length ? html`<section aria-labelledby="mine"><h2 id="mine">Your matches</h2><ul class="matches">
+      ${mine.map((match) => html`<li key=${match.id}><a href=${`/match/${match.id}`}><b>${match.game.title}</b> <span>${against(match)}</span> <em>${stateWords(match)}</em></a></li>`)}
+    </ul></section>` : null}
+    <section aria-labelledby="games"><h2 id="games" class="unseen">Games</h2>
+      <ul class="games">${(games?.games ?? []).map((game) => html`<${GameCard} key=${game.slug} game=${game} levels=${games?.levels ?? []}
+        look=${themeOf(looks, game.slug)} onStart=${start} onMore=${() => showDialog(game)} />`)}</ul>
+    </section>
+    <section aria-labelledby="open"><h2 id="open">Open challenges</h2>
+      ${open.length ? html`<ul class="matches">${open.map((match) => html`<li key=${match.id}><div><b>${match.game.title}</b> <span>${against(match)}</span> <em>${match.time ? timeWords(match.time) : ''}</em>
+        <button type="button" onClick=${() => join(match)}>Join</button></div></li>`)}</ul>`
+      : html`<p>None at the moment. Open one with “More …” on a game.</p>`}
+    </section>
+    ${creating && games ? html`<${Dialog} title=${creating.title} onClose=${() => showDialog(null)}>
+      <${Create} game=${creating} levels=${games.levels} trouble=${trouble} onStart=${start} /><//>` : null}
+  </main>`;
+}
+
+/** @param {Match} match */
+function against(match) {
+  const others = match.seats.flatMap((seat) => (seat && !seat.you ? [seatName(match, seat.player)] : []));
+  return others.length ? `against ${others.join(' and ')}` : 'nobody has joined yet';
+}
+
+/** @param {Match} match */
+function stateWords(match) {
+  if (match.state !== 'playing') return 'waiting for a friend';
+  return match.you && match.to_move.includes(match.you) ? 'your turn' : 'waiting for the other';
+}
+
+/**
+ * @param {{ game: Game, levels: Level[], look: import('./themes.js').Theme,
+ *   onStart: (wanted: Record<string, unknown>) => void, onMore: () => void }} props
+ */
+function GameCard({ game, levels, look, onStart, onMore }) {
+  const name = `duels.level.${game.slug}`;
+  const fit = levels.filter((level) => game.levels.includes(level.name));
+  const usual = fit.some((level) => level.name === USUAL_LEVEL) ? USUAL_LEVEL : fit.at(-1)?.name ?? '';
+  const before = kept(name);
+  const [level, setLevel] = useState(fit.some((one) => one.name === before) ? before : usual);
+  const choose = (/** @type {Event} */ event) => {
+    const chosen = /** @type {HTMLSelectElement} */ (event.target).value;
+    keep(name, chosen);
+    setLevel(chosen);
+  };
+  return html`<li class="game" style=${{ '--hue': look.hue }} data-slug=${game.slug}>
+    <div class="picture" aria-hidden="true">${look.styled
+      ? html`<img src=${`/static/themes/${game.slug}.svg`} alt="" width="320" height="160" />`
+      : html`<span>${game.title.split(/\s+/).map((word) => word[0]).join('')}</span>`}</div>
+    <h3>${game.title}</h3>
+    <p>${game.summary}</p>
+    <div class="actions">
+      <div class="against">
+        <button type="button" class="main" onClick=${() => onStart({ game: game.slug, opponent: level })}>Play the computer</button>
+        <select aria-label=${`Level of the computer in ${game.title}`} value=${level} onChange=${choose}>
+          ${fit.map((one) => html`<option key=${one.name} value=${one.name} title=${one.about}>${one.name}</option>`)}
+        </select>
+      </div>
+      <button type="button" onClick=${() => onStart({ game: game.slug, opponent: 'friend' })}>Invite a friend</button>
+      <button type="button" class="plain" aria-label=${`More ways to play ${game.title}`} onClick=${onMore}>More …</button>
+    </div>
+  </li>`;
+}

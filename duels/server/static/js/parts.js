@@ -1,0 +1,168 @@
+// The parts of a table, each drawn once for all games. What a game looks like is its theme's affair.
+
+import { html, useEffect, useRef, useState } from './lib.js';
+
+/** @typedef {import('./wire.js').Part} Part */
+/** @typedef {import('./wire.js').Item} Item */
+/** @typedef {import('./wire.js').Meter} MeterPart */
+/** @typedef {import('./wire.js').Tokens} TokensPart */
+/** @typedef {import('./wire.js').Hand} HandPart */
+/** @typedef {import('./wire.js').Pile} PilePart */
+/** @typedef {import('./wire.js').Die} DiePart */
+/** @typedef {import('./wire.js').Score} ScorePart */
+/** @typedef {import('./wire.js').Sealed} SealedPart */
+/**
+ * How the cards of a table are clicked.
+ * @typedef {object} Touch
+ * @property {(item: Item) => '' | 'now' | 'ahead' | 'refused'} how
+ * @property {(key: string) => boolean} picked
+ * @property {(key: string, item: Item) => void} click
+ * @property {(part: Part, n: number) => string} [mark] how the n-th card of a part is marked
+ */
+/** @typedef {{ whose: string, touch: Touch, face?: string, mine?: string, turned?: number, fresh?: boolean }} Around */
+
+const MOST_CELLS = 40; // a meter of more is a plain bar
+const MOST_POINTS = 12; // a score of more is a plain number
+const HELD = 2500; // milliseconds that a card that was turned up stays so at least
+
+/**
+ * Any part.
+ * @param {{ part: Part } & Around} props
+ */
+export function PartView({ part, ...around }) {
+  const name = `${around.whose} ${part.label}`.trim();
+  switch (part.type) {
+    case 'meter': return html`<${Meter} part=${part} name=${name} />`;
+    case 'tokens': return html`<${Items} kind="token" part=${part} items=${part.items} name=${name} ...${around} />`;
+    case 'hand': return html`<${Items} kind="card" part=${part} items=${part.cards} hidden=${part.hidden} name=${name} ...${around} />`;
+    case 'pile': return html`<${Pile} part=${part} name=${name} />`;
+    case 'die': return html`<${Die} part=${part} name=${name} fresh=${around.fresh} />`;
+    case 'score': return html`<${Score} part=${part} name=${name} />`;
+    case 'sealed': return html`<${SealedCard} part=${part} name=${name} face=${around.face ?? ''}
+      mine=${around.mine ?? ''} turned=${around.turned ?? -1} fresh=${around.fresh} />`;
+    default: return null;
+  }
+}
+
+/**
+ * The value that a thing had when it was last drawn.
+ * @param {number} value
+ */
+function useBefore(value) {
+  const before = useRef(value);
+  useEffect(() => { before.current = value; }, [value]);
+  return before.current;
+}
+
+/** @param {{ part: MeterPart, name: string }} props */
+function Meter({ part, name }) {
+  const { value, top } = part;
+  const change = value - useBefore(value);
+  const share = Math.max(0, Math.min(1, value / top));
+  const level = share > 0.5 ? 'high' : share > 0.25 ? 'middle' : 'low';
+  const cells = top <= MOST_CELLS ? Array.from({ length: top }, (_, n) => n < value) : [];
+  return html`<div class=${`part meter ${cells.length ? 'in-cells' : ''}`} data-level=${level}>
+    <span class="label" aria-hidden="true">${part.label}</span>
+    <div class="gauge" role="meter" aria-label=${name} aria-valuemin="0" aria-valuemax=${top}
+      aria-valuenow=${Math.max(0, Math.min(top, value))} aria-valuetext=${`${value} of ${top}`}>
+      <div class="bar"><div class="fill" style=${{ width: `${100 * share}%` }}></div></div>
+      <div class="cells">${cells.map((full, n) => html`<i key=${n} class=${full ? 'full' : 'gone'}></i>`)}</div>
+    </div>
+    <span class="number" aria-hidden="true">${value}<small>${'\u2009'}/${'\u2009'}${top}</small></span>
+    ${change ? html`<span key=${value} class=${`change ${change < 0 ? 'loss' : 'gain'}`} aria-hidden="true">
+      ${change > 0 ? '+' : '\u2212'}${Math.abs(change)}</span>` : null}
+  </div>`;
+}
+
+/**
+ * Tokens or a hand: what may be clicked is a button, the rest is text.
+ * @param {{ kind: 'token' | 'card', part: TokensPart | HandPart, items: Item[], hidden?: number,
+ *   name: string, touch: Touch }} props
+ */
+function Items({ kind, part, items, hidden = 0, name, touch }) {
+  const backs = Array.from({ length: hidden }, (_, n) => n);
+  return html`<div class=${`part ${kind}s`}>
+    <span class="label" aria-hidden="true">${part.label}</span>
+    <ul aria-label=${name}>
+      ${items.map((item, n) => html`<li key=${`${n} ${item.face}`}>
+        <${ItemView} kind=${kind} item=${item} key=${`${part.id}:${n}`} id=${`${part.id}:${n}`} touch=${touch} mark=${touch.mark?.(part, n) ?? ''} /></li>`)}
+      ${backs.map((n) => html`<li key=${`hidden ${n}`}><span class="item card back"><span class="unseen">hidden card</span></span></li>`)}
+      ${items.length + hidden ? null : html`<li class="none">none</li>`}
+    </ul>
+  </div>`;
+}
+
+/** @param {{ kind: string, item: Item, id: string, touch: Touch, mark: string }} props */
+function ItemView({ kind, item, id, touch, mark }) {
+  const how = touch.how(item);
+  const spent = [item.spent ? 'used' : '', mark].filter(Boolean).map((word) => html`<span class="unseen" key=${word}>, ${word}</span>`);
+  const look = `item ${kind} ${item.spent ? 'spent' : ''} ${mark}`;
+  if (!item.choice) return html`<span class=${look}>${item.face}${spent}</span>`;
+  // A button stays one when it cannot be pressed, so that the focus stays where it is.
+  return html`<button type="button" class=${`${look} ${how}`} data-choice=${item.choice}
+    aria-disabled=${how ? 'false' : 'true'} aria-pressed=${how && touch.picked(id) ? 'true' : undefined}
+    onClick=${() => how && touch.click(id, item)}>${item.face}${spent}</button>`;
+}
+
+/** @param {{ part: PilePart, name: string }} props */
+function Pile({ part, name }) {
+  const known = part.cards.map((card) => card.face).join(' ');
+  return html`<div class="part pile">
+    <span class="label" aria-hidden="true">${part.label}</span>
+    <div class="stack" role="img" aria-label=${`${name}: ${part.size}${known ? `, ${known}` : ''}`}>
+      <span class=${`sheet ${part.size > 2 ? 'third' : ''} ${part.size > 1 ? 'second' : ''} ${part.size ? '' : 'empty'}`}>${part.size}</span>
+      ${part.cards.length ? html`<span class="known">${part.cards.map((card, n) => html`<i key=${n}>${card.face}</i>`)}</span>` : null}
+    </div>
+  </div>`;
+}
+
+/** Where the spots of a die are, on a grid of three by three. */
+const SPOTS = [[], [4], [0, 8], [0, 4, 8], [0, 2, 6, 8], [0, 2, 4, 6, 8], [0, 2, 3, 5, 6, 8]];
+
+/** @param {{ part: DiePart, name: string, fresh?: boolean }} props */
+function Die({ part, name, fresh }) {
+  const spots = SPOTS[/^[1-6]$/.test(part.face) ? Number(part.face) : 0];
+  return html`<div class="part die">
+    <span class="label">${name}</span>
+    <div class=${`cube ${fresh ? 'rolled' : ''}`} role="img" aria-label=${`${name}: ${part.face}`}>
+      ${spots.length ? Array.from({ length: 9 }, (_, n) => html`<i key=${n} class=${spots.includes(n) ? 'spot' : ''}></i>`) : part.face}
+    </div>
+  </div>`;
+}
+
+/** @param {{ part: ScorePart, name: string }} props */
+function Score({ part, name }) {
+  const { points, goal } = part;
+  const marks = goal <= MOST_POINTS ? Array.from({ length: goal }, (_, n) => n < points) : [];
+  return html`<div class="part score">
+    <span class="label" aria-hidden="true">${part.label}</span>
+    <div class="points" role="img" aria-label=${`${name}: ${points} of ${goal}`}>
+      ${marks.map((won, n) => html`<i key=${n} class=${won ? 'won' : ''}></i>`)}
+      <b>${points}</b><small>${'\u2009'}/${'\u2009'}${goal}</small>
+    </div>
+  </div>`;
+}
+
+/**
+ * A sealed choice: an empty place, a card face down, or the face that was turned up last. That stays
+ * for a while even if the next one is sealed at once, so that all players have seen it.
+ * @param {{ part: SealedPart, name: string, face: string, mine: string, turned: number, fresh?: boolean }} props
+ */
+function SealedCard({ part, name, face, mine, turned, fresh }) {
+  const [seen, setSeen] = useState(turned);
+  const held = Boolean(fresh) && turned >= 0 && turned !== seen;
+  useEffect(() => {
+    const timer = setTimeout(() => setSeen(turned), HELD);
+    return () => clearTimeout(timer);
+  }, [turned]);
+  const down = part.placed && (!held || Boolean(mine) || !face);
+  const state = down ? 'down' : face ? 'up' : 'open';
+  const told = down ? `sealed${mine ? `, ${mine}` : ''}` : face ? `turned up: ${face}` : 'not chosen yet';
+  return html`<div class="part sealed">
+    <span class="label" aria-hidden="true">${name}</span>
+    <div class=${`turning ${state}`} role="img" aria-label=${`${name}: ${told}`}>
+      <span class="front">${down ? '' : face}</span>
+      <span class="reverse">${mine ? html`<b>${mine}</b>` : ''}</span>
+    </div>
+  </div>`;
+}

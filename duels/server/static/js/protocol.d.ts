@@ -1,0 +1,69 @@
+/** The envelope of docs/protocol.md, as types. */
+import type { Entry, Line, Part, Passage, Result, Seat, Step, View } from './wire.js';
+
+export interface Option {
+  name: string; about: string; expects: string; default: string;
+  kind: 'number' | 'pair' | 'flag' | 'choice' | 'first'; low?: number; high?: number; words?: string[];
+}
+export interface Game {
+  slug: string; title: string; summary: string; private: boolean; options: Option[]; levels: string[];
+}
+export interface Level { name: string; about: string }
+export interface Catalogue { games: Game[]; levels: Level[]; reactions: string[] }
+export interface Time { limit: number | null; budget: number | null; increment: number }
+export interface Seated {
+  player: Seat; kind: 'human' | 'computer'; id: string; name: string; rating: number | null; you: boolean;
+}
+export interface Match {
+  type: 'match'; id: string; state: 'waiting' | 'starting' | 'playing' | 'over' | 'closed'; reason?: string;
+  game: { slug: string; title: string; options: Record<string, string> };
+  time: Time | null; open: boolean; seats: [Seated | null, Seated | null]; you: Seat | null;
+  created: number; begun: number | null; ended: number | null; moment: number; to_move: Seat[];
+  result: Result | null; commitment: string | null; hashes: (string | null)[]; revealed: Seat[];
+  nonces: (string | null)[] | null; reveal_by: number | null; rematch: string | null; before: string | null;
+  taken_back: number;
+}
+export interface Rating {
+  game: string; player: { id: string; name: string; kind: string };
+  rating: number; deviation: number; matches: number;
+}
+export interface Me { id: string; name: string; ratings: Rating[] }
+export interface ReplayStep {
+  moment: number; event: Entry | null; undone: boolean; lines: Line[]; table: Part[]; to_move: Seat[];
+}
+export interface GradedMove {
+  entry: number; player: Seat; move: string; before: number | null; after: number | null;
+  regret: number | null; random_regret: number | null; best: string; verdict: string | null;
+}
+export interface Analysis {
+  moves: GradedMove[]; start: number; curve: (number | null)[];
+  accuracy: Record<string, number | null>; regret: Record<string, number | null>;
+  ungraded: Record<string, number>; luck: Record<string, number | null>;
+  costliest: Record<string, number | null>; approximate?: boolean; bound?: number; at_most?: number;
+}
+export interface Draw { number: number; n: number; odds: [string, number, number][]; outcome: string }
+export interface Fair {
+  commitment: string; secret: string; hashes?: [string, string]; nonces: [string | null, string | null];
+  first?: string; seed: string | null; draws: Draw[];
+}
+
+export interface Update {
+  type: 'update'; since: number; moment: number; events: Entry[]; passages: Passage[]; view: View;
+  now: number; to_move?: Seat[]; revealed?: { table: Part[]; match: Match };
+}
+export interface Answer {
+  type: 'answer'; id: string; ok: boolean; reason?: string; so_far?: string; step?: Step;
+  hint?: string; move?: string;
+  again?: boolean;
+}
+export interface Presence {
+  type: 'presence'; online: Seat[]; spectators: number; claim: { player: Seat; at: number } | null;
+}
+export type Message =
+  | { type: 'welcome'; protocol: number; match: Match; you: Seat | null; now: number }
+  | { type: 'match'; match: Match }
+  | Update | Answer | Presence
+  | { type: 'reaction'; player: Seat | null; reaction: string }
+  | { type: 'rematch'; offers: Seat[]; match: string | null }
+  | { type: 'bye'; reason: string; after: number }
+  | { type: 'refusal'; reason: string };

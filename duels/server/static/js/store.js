@@ -1,0 +1,73 @@
+// What this browser stores: the key that identifies the player, and a few preferences.
+
+const KEY = 'duels.key';
+
+/** @param {Uint8Array} bytes */
+function base64url(bytes) {
+  return btoa(String.fromCharCode(...bytes)).replaceAll('+', '-').replaceAll('/', '_').replace(/=+$/, '');
+}
+
+/** @param {number} count */
+export function randomHex(count) {
+  const bytes = crypto.getRandomValues(new Uint8Array(count));
+  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
+}
+
+/** A unique id for a command. */
+export function newId() {
+  return randomHex(12);
+}
+
+/** Where nothing can be kept (a private window may refuse), it lasts as long as the page. */
+const fallback = new Map();
+
+/** @param {string} name @returns {string | null} */
+export function kept(name) {
+  try {
+    return localStorage.getItem(name) ?? fallback.get(name) ?? null;
+  } catch {
+    return fallback.get(name) ?? null;
+  }
+}
+
+/** @param {string} name @param {string} value */
+export function keep(name, value) {
+  fallback.set(name, value);
+  try {
+    localStorage.setItem(name, value);
+  } catch { /* kept as long as the page */ }
+}
+
+/** Whether this browser remembers anything when a page is loaded again. */
+export function remembers() {
+  try {
+    localStorage.setItem('duels.remembers', 'yes');
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** The private key of the user of this browser; created when it is first needed. */
+export function key() {
+  const known = kept(KEY);
+  if (known && isKey(known)) return known;
+  const made = base64url(crypto.getRandomValues(new Uint8Array(32)));
+  keep(KEY, made);
+  return made;
+}
+
+/** @param {string} text */
+export function isKey(text) {
+  return /^[A-Za-z0-9_-]{43}$/.test(text);
+}
+
+/** @param {string} other */
+export function adoptKey(other) {
+  keep(KEY, other);
+}
+
+/** A link that brings this identity to another device. Browsers keep what follows # to themselves. */
+export function privateLink() {
+  return `${location.origin}/me#key=${key()}`;
+}

@@ -1,0 +1,1 @@
+"""Storage of rooms, matches, responses and ratings: SQLite and PostgreSQL."""

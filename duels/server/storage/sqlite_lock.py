@@ -1,0 +1,113 @@
+"""The file of the embedded store: its lock, and checks that it was not deleted or replaced.
+
+The writing process holds a lock on `<file>-lock`, which the system releases when the process ends.
+Reading needs no lock, so that it works while a server runs.
+"""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+from urllib.parse import quote
+
+from duels.core.errors import RecordError
+from duels.server.storage import schema
+from duels.server.storage.base import Unavailable
+
+MEMORY = ":memory:"
+
+
+class DatabaseFile:
+    """A database file, or one in memory; with `reading` it is neither created nor changed."""
+
+    def __init__(self, path: str, reading: bool = False) -> None:
+        self.path, self._reading = path, reading
+        self._lock: int | None = None
+        self._paths: tuple[str, ...] = ()  # of the files that were opened
+        self._opened: list[tuple[int, int] | None] = []  # device and inode of each
+
+    def lock(self) -> None:
+        """Take the lock for writing; `Unavailable` if another process holds it."""
+        if self._reading or self.path == MEMORY:
+            return
+        if folder := os.path.dirname(self.path):
+            try:
+                os.makedirs(folder, mode=0o700, exist_ok=True)
+            except OSError as error:
+                raise Unavailable(f"{folder} cannot be made: {error.strerror}") from None
+        self._lock = _locked(self.path)
+
+    def release(self) -> None:
+        """Release the lock. To be called after the connection is closed."""
+        if self._lock is not None:
+            os.close(self._lock)
+            self._lock = None
+
+    def connect(self) -> sqlite3.Connection:
+        """Open a connection and migrate the tables."""
+        if self._reading:
+            if not os.path.exists(self.path):
+                raise RecordError("there is no such file")
+            address = f"file:{quote(os.path.abspath(self.path))}?mode=rw"
+            connection = sqlite3.connect(address, uri=True, isolation_level=None)
+            connection.execute("PRAGMA query_only = 1")
+        else:
+            connection = sqlite3.connect(self.path, isolation_level=None)
+        # A text that is not UTF-8 then fails where its row is decoded, not the whole query.
+        connection.text_factory = lambda data: data.decode("utf-8", "surrogateescape")
+        connection.execute("PRAGMA busy_timeout = 5000")
+        if self._reading:
+            schema.refuse_other(connection)
+            return connection
+        if self.path != MEMORY:
+            os.chmod(self.path, 0o600)  # it contains the secrets of matches
+        connection.execute("PRAGMA journal_mode = WAL")
+        connection.execute("PRAGMA synchronous = FULL")
+        schema.migrate(connection)
+        if self.path != MEMORY:
+            self._paths = self.path, f"{os.path.realpath(self.path)}-wal"
+            self._opened = self._found()
+        return connection
+
+    def check(self) -> None:
+        """`Unavailable` if the file that was opened is not at its path any more."""
+        if self._found() != self._opened:
+            raise Unavailable(f"{self.path} was deleted or replaced; restart the server")
+
+    def _found(self) -> list[tuple[int, int] | None]:
+        """Device and inode of the files at the paths now."""
+        found: list[tuple[int, int] | None] = []
+        for path in self._paths:
+            try:
+                status = os.stat(path)
+                found.append((status.st_dev, status.st_ino))
+            except OSError:
+                found.append(None)
+        return found
+
+
+def _locked(path: str) -> int | None:
+    """Lock a database file until the descriptor is closed or the process ends."""
+    try:
+        import fcntl
+    except ImportError:  # not on this system
+        return None
+    beside = f"{os.path.realpath(path)}-lock"
+    try:
+        lock = os.open(beside, os.O_RDWR | os.O_CREAT, 0o600)
+    except OSError as error:
+        raise Unavailable(f"{beside} cannot be opened: {error.strerror}") from None
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError as error:
+        holder = os.read(lock, 20).decode("ascii", "replace").strip()
+        os.close(lock)
+        if not isinstance(error, BlockingIOError):
+            raise Unavailable(f"{beside} cannot be locked: {error.strerror}") from None
+        raise Unavailable(
+            f"{path} is in use by another process{holder and f' ({holder})'}: "
+            "stop that first, or choose another --database"
+        ) from None
+    os.truncate(lock, 0)
+    os.write(lock, f"{os.getpid()}\n".encode())
+    return lock

@@ -1,0 +1,129 @@
+"""A room is with one process at a time, also while PostgreSQL comes and goes."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import replace
+
+import pytest
+
+pytest.importorskip("starlette", reason="needs the extra: pip install 'duels[web]'")
+
+from duels.client.identity import digest
+from duels.core.match import Match
+from duels.games import load
+from duels.server import commands
+from duels.server.app import store_of
+from duels.server.command_handler import CommandHandler
+from duels.server.matchmaking import Matchmaking, NewMatch
+from duels.server.room_manager import RoomManager
+from duels.server.storage.base import Save, Unavailable
+from tests.server.hidden import FIXED, ID, KEYS, Ear, hall_with
+from tests.server.postgres import Postgres
+from tests.server.server import QUICK, run, shares
+from tests.server.test_stores import new_row
+
+
+def test_who_takes_a_room_from_another_ends_what_that_writes(
+    postgres: Postgres, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A process whose connection to PostgreSQL is gone may not know yet that it is not the owner:
+    else whoever comes to the new one is shown a table to which the old one still adds."""
+    monkeypatch.setattr("duels.server.leases.LOOK", 3600.0)
+
+    async def test() -> None:
+        managers = [
+            RoomManager(replace(QUICK, database=postgres.url), store_of(postgres.url)) for _ in "ab"
+        ]
+        for number, manager in enumerate(managers):
+            manager.address = f"127.0.0.1:{number + 1}"
+            await manager.open()
+        old, new = managers
+        row = await Matchmaking(old).create(digest(KEYS[0]), NewMatch("number-clash", seat=1))
+        await Matchmaking(old).join(row.id, digest(KEYS[1]))
+        room, ear = await old.room(row.id), Ear(1)
+        await old.enter(room, ear, 0)
+        for seat, share in shares(room):
+            assert b"true" in await CommandHandler(old).execute(room, seat, share)
+        assert await new.store.owner(row.id) == old.address
+        await old.store._leases._connection.close()  # type: ignore[attr-defined]
+        assert await new.store.owner(row.id) is None
+        there = await new.room(row.id)
+        answer = await CommandHandler(old).execute(room, 0, commands.Move("m", 0, "3"))
+        assert b"could not be stored" in answer
+        assert row.id not in old.rooms
+        assert b'"bye"' in ear.told[-1][1]
+        assert b"true" in await CommandHandler(new).execute(there, 0, commands.Move("m", 0, "3"))
+        for manager in managers:
+            await manager.close()
+
+    run(test)
+
+
+def test_a_process_without_its_lock_takes_no_room(
+    postgres: Postgres, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Another would take the room from it at once, and neither would know of the other."""
+    monkeypatch.setattr("duels.server.leases.LOOK", 0.01)
+    lost: list[bool] = []
+
+    async def test() -> None:
+        store = store_of(postgres.url)
+        await store.open()
+
+        async def told() -> None:
+            lost.append(True)
+
+        await store.join("127.0.0.1:1", told)
+        row = new_row()
+        await store.save(Save(row))
+        assert await store.owner(row.id) is None
+        owners = store._leases  # type: ignore[attr-defined]
+        owners._database = "postgresql://127.0.0.1:1/nothing"
+        owners._connection.terminate()
+        while not lost:
+            await asyncio.sleep(0.01)
+        with pytest.raises(Unavailable):
+            await store.owner(row.id)
+        owners._database = postgres.url
+        while not owners._held:
+            await asyncio.sleep(0.01)
+        assert await store.owner(row.id) is None
+        await store.close()
+
+    run(test)
+    assert len(lost) > 1
+
+
+def test_a_room_that_is_put_away_while_it_is_written_comes_back_with_what_was_written() -> None:
+    async def test() -> None:
+        match = Match(load("number-wars"), 7, now=FIXED.now, id=ID, players=("a", "b"))
+        async with hall_with(FIXED, match) as (manager, room):
+            may_write, save = asyncio.Event(), manager.store.save
+
+            async def slowly(change: Save) -> None:
+                await may_write.wait()
+                await save(change)
+
+            manager.store.save = slowly  # type: ignore[method-assign]
+            moving = asyncio.create_task(
+                CommandHandler(manager).execute(room, 0, commands.Move("m", 0, "10"))
+            )
+            await asyncio.sleep(0)
+            dropping = asyncio.create_task(manager.drop())
+            await asyncio.sleep(0)
+            ear = Ear(1)
+            coming = asyncio.create_task(manager.room(ID))
+            await asyncio.sleep(0.1)
+            may_write.set()
+            assert b"true" in await moving
+            await dropping
+            assert room.unloaded
+            await manager.enter(await coming, ear, 0)
+            if b'"bye"' in ear.told[-1][1]:  # put away before they were there: once more
+                await manager.enter(await manager.room(ID), ear, 0)
+            assert [b'"moment":1,' in frame for _, frame, *_ in ear.told if b"update" in frame] == [
+                True
+            ]
+
+    run(test)

@@ -1,0 +1,1 @@
+"""Scripts that measure, train and draw; none of them is needed to play."""

@@ -1,0 +1,1 @@
+"""Measurements of the Cipher Siege strategy that only tests and scripts use."""
