@@ -96,6 +96,9 @@ def _paged(lines: Lines, colour: bool) -> bool:
         from duels.cli.style import paint
 
         lines = [paint(line) for line in lines]
+    # Ctrl-C is the pager's while it runs. Set before it starts, so that no interrupt is lost;
+    # a handler and not SIG_IGN, which the pager would inherit.
+    usual = signal.signal(signal.SIGINT, lambda *_: None)
     try:
         command = shlex.split(chosen)
         if not command:
@@ -104,12 +107,9 @@ def _paged(lines: Lines, colour: bool) -> bool:
         pager = subprocess.Popen(
             command, stdin=subprocess.PIPE, env={**os.environ, "LESSSECURE": "1"}
         )
+        pager.communicate("".join(f"{line}\n" for line in lines).encode("utf-8", "replace"))
     except (OSError, ValueError):
         return False
-    # Ctrl-C is the pager's while it runs.
-    usual = signal.signal(signal.SIGINT, signal.SIG_IGN)
-    try:
-        pager.communicate("".join(f"{line}\n" for line in lines).encode("utf-8", "replace"))
     finally:
         signal.signal(signal.SIGINT, usual)
     return pager.returncode == 0  # else nothing may have been shown

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import shutil
+import signal
+import subprocess
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from duels.cli.pager import fit, row
+from duels.cli.pager import _paged, fit, row
 from duels.cli.rules import listing
 from duels.core.presentation import heading, tone
 from duels.core.rules_text import rules
@@ -125,6 +129,21 @@ def test_a_pager_takes_an_interrupt_for_itself(tmp_path: Path) -> None:
     screen.child.sendintr()
     screen.wait(r"\[caught\]")
     assert screen.end() == 0
+
+
+def test_an_interrupt_while_the_pager_starts_is_not_lost_on_the_command(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    class Interrupted(subprocess.Popen[bytes]):
+        def __init__(self, *arguments: Any, **options: Any) -> None:
+            super().__init__(*arguments, **options)
+            os.kill(os.getpid(), signal.SIGINT)
+
+    before = signal.getsignal(signal.SIGINT)
+    monkeypatch.setenv("PAGER", "true")
+    monkeypatch.setattr(subprocess, "Popen", Interrupted)
+    assert _paged(["line"], colour=False)
+    assert signal.getsignal(signal.SIGINT) is before
 
 
 @pytest.mark.parametrize(
