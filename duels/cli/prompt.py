@@ -48,7 +48,7 @@ class Asker:
             asked = step
             try:
                 left = match.remaining(player)
-                prompt = self._prompt(asked, player)
+                prompt = prompt_of(asked, self.terminal, self.together)
                 text = self.terminal.ask(prompt, secret=secret, seconds=left)
             except TimeUp:
                 match.time_out(player)
@@ -67,24 +67,6 @@ class Asker:
                 self.terminal.say([self._refusal(error, asked, secret)])
         match.submit(player, so_far, at=moment)
         return True
-
-    def _prompt(self, step: Step, player: int) -> str:
-        """The game's prompt; on a terminal without the name of somebody who sits alone, without
-        the numbers that are drawn, and with the words it takes where it does not name them."""
-        prompt = step.prompt
-        if not self.terminal.interactive:
-            return prompt
-        name = f"{player_name(player)}, "
-        if not self.together and prompt.startswith(name):
-            prompt = prompt[len(name)].upper() + prompt[len(name) + 1 :]
-        if self.terminal.drawing:
-            prompt = prompt.replace(f" [{','.join(step.choices)}]", "")
-        words = [choice for choice in step.choices if not choice.isdigit()]
-        named = all(word in prompt for word in words)
-        if named or len(words) < len(step.choices):
-            return prompt
-        listed = " or ".join(filter(None, [", ".join(words[:-1]), words[-1]]))
-        return f"{prompt.removesuffix(':')} ({listed}):"
 
     def _refusal(self, error: Exception, step: Step, secret: bool) -> str:
         """Why the input was refused; a secret choice is not repeated on the screen."""
@@ -172,6 +154,20 @@ class Asker:
             from duels.cli.files import shown
 
             self.terminal.note(f"Saved in {shown(where)}")
+
+
+def prompt_of(step: Step, terminal: Terminal, together: bool = False) -> str:
+    """A step's prompt. On a terminal: without the name of a player who sits alone, without numbers
+    that are drawn, and with the words to choose from where the prompt lists none."""
+    if not terminal.interactive:
+        return step.prompt
+    words = [choice for choice in step.choices if not choice.isdigit()]
+    listing = step.listing
+    if not words and terminal.drawing:
+        listing = ""
+    elif not listing and len(words) == len(step.choices):
+        listing = f"({' or '.join(filter(None, [', '.join(words[:-1]), words[-1]]))})"
+    return step.worded(step.name if together else "", listing)
 
 
 def ask_step(

@@ -8,7 +8,7 @@ from contextlib import suppress
 from typing import Any
 
 from duels.cli.keyboard import News, TimeUp
-from duels.cli.prompt import Quit, ask_step
+from duels.cli.prompt import Quit, ask_step, prompt_of
 from duels.cli.serve import check_extra
 from duels.cli.terminal import Terminal, printable, program
 from duels.core.errors import OptionError
@@ -205,7 +205,9 @@ class Guest:
         while step is not None and self.table.moment == moment and not self.table.over:
             try:
                 left = None if until is None else until - time.monotonic()
-                text = self.terminal.ask(step.prompt, seconds=left, news=self._news)
+                text = self.terminal.ask(
+                    prompt_of(step, self.terminal), seconds=left, news=self._news
+                )
             except TimeUp:
                 self.terminal.say(["Your time is up."])
                 self._wait_for(moment)

@@ -217,6 +217,7 @@ def _check_choice(
 def _moves_of(choice: Tree) -> tuple[set[Move], set[str]]:
     """Every move a tree leads to, and every word that is a choice or a known refusal in it."""
     step, moves = choice.step, set()
+    assert step.worded(step.name, step.listing) == step.prompt, "a prompt differs from its parts"
     words = {*step.choices, *step.refused}
     if step.many:
         sizes = range(1, len(step.choices) + 1)

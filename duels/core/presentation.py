@@ -64,16 +64,47 @@ def fortune(text: str, player: int, viewer: int | None, lucky: bool = True) -> L
     return Line(text, GOOD if lucky == (viewer in (None, player)) else BAD)
 
 
+_NONE: Mapping[str, str] = {}
+
+
 class Step(NamedTuple):
     """One question of a choice: one of `choices`, or with `many` some of them.
 
-    A step with `many` is the last of its move.
+    A step with `many` is the last of its move. `prompt` is the whole text; `question`, `name` and
+    `listing` are its parts, for clients that leave out what they show in another way.
     """
 
     prompt: str
     choices: tuple[str, ...]
     many: bool = False
-    refused: Mapping[str, str] = {}  # words that make sense but are not possible now, and why
+    refused: Mapping[str, str] = _NONE  # words that make sense but are not possible now, and why
+    kind: str = ""  # what is chosen, as one word: "action", "attack", "card"
+    question: str = ""  # the prompt without name and listing; empty: the same as the prompt
+    name: str = ""  # the player the prompt addresses; empty: it addresses none
+    listing: str = ""  # the choices as the prompt lists them; empty: it does not list them
+
+    def worded(self, name: str, listing: str) -> str:
+        """The prompt with another name and another listing of the choices, or without them.
+
+        >>> step = question("Enter your bid", ("1", "2"), player=0, listing="[1,2]")
+        >>> step.prompt, step.worded("", step.listing), step.worded(step.name, "")
+        ('Player 1, enter your bid [1,2]:', 'Enter your bid [1,2]:', 'Player 1, enter your bid:')
+        """
+        text = self.question or self.prompt
+        if name:
+            text = f"{name}, {text[0].lower()}{text[1:]}"
+        return f"{text.removesuffix(':')} {listing}:" if listing else text
+
+
+def question(
+    text: str, choices: tuple[str, ...], *, kind: str = "", player: int | None = None,
+    listing: str = "", many: bool = False, refused: Mapping[str, str] = _NONE,
+) -> Step:  # fmt: skip
+    """A step from the parts of its prompt: a question, the player addressed, the choices listed."""
+    short = f"{text}:"
+    name = "" if player is None else player_name(player)
+    step = Step(short, choices, many, refused, kind, short, name, listing)
+    return step._replace(prompt=step.worded(name, listing)) if name or listing else step
 
 
 class Tree(NamedTuple):

@@ -27,6 +27,7 @@ from duels.core.presentation import (
     heading,
     listed,
     player_name,
+    question,
 )
 
 RULES = """\
@@ -94,8 +95,8 @@ class BareGoofspiel(Game[State, State]):
         left = tuple(map(str, seen.hands[player]))
         used = (str(bid) for bid in range(1, self.cards + 1) if str(bid) not in left)
         refused = dict.fromkeys(used, "You have used that bid already.")
-        prompt = f"{player_name(player)}, your bid [{listed(left, ',')}]:"
-        return Step(prompt, left, refused=refused)
+        listing = f"[{listed(left, ',')}]"
+        return question("Your bid", left, player=player, listing=listing, refused=refused)
 
     def tell(self, before: State, event: Event, after: State, viewer: int | None) -> Lines:
         if isinstance(event, Outcome):

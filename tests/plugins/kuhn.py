@@ -12,7 +12,7 @@ from fractions import Fraction
 from typing import NamedTuple
 
 from duels.core.game import HIDDEN, Chance, Decide, Event, Game, Outcome, Over
-from duels.core.presentation import Lines, Step, player_name
+from duels.core.presentation import Lines, Step, player_name, question
 
 CARDS = ("jack", "queen", "king")
 RULES = """\
@@ -73,7 +73,7 @@ class KuhnPoker(Game[State, Seen]):
         return [f"Your card: {seen.card}"] if seen.card else []
 
     def ask(self, seen: Seen, player: int, so_far: str) -> Step | None:
-        return None if so_far else Step(f"{player_name(player)}, enter your bet:", ("pass", "bet"))
+        return None if so_far else question("Enter your bet", ("pass", "bet"), player=player)
 
     def tell(self, before: Seen, event: Event, after: Seen, viewer: int | None) -> Lines:
         if isinstance(event, Outcome):

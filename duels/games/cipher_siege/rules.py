@@ -45,6 +45,7 @@ from duels.core.presentation import (
     listed,
     on_table,
     player_name,
+    question,
     whose,
 )
 
@@ -430,26 +431,28 @@ class CipherSiege(Game[State, Seen]):
     def ask(self, seen: Seen, player: int, so_far: str) -> Step | None:
         hand = tuple(map(str, seen.hand))
         if seen.phase == "swap":
-            return Step("Select card to give:", hand) if not so_far else None
+            return question("Select card to give", hand, kind="give") if not so_far else None
         if not so_far:
             return self._ask_action(seen, player)
         word, *cards = so_far.split()
         if cards or word == "pass":
             return None
         if word == "attack":
-            return Step("Select cards to play:", hand, many=True)
-        return Step(f"Select card to {'discard' if word == 'defend' else 'swap'}:", hand)
+            return question("Select cards to play", hand, kind="attack", many=True)
+        verb = "discard" if word == "defend" else "swap"
+        return question(f"Select card to {verb}", hand, kind=word)
 
     def _ask_action(self, seen: Seen, player: int) -> Step:
         if not seen.hand:
-            return Step("Choose action:", ("pass",))
+            return question("Choose action", ("pass",), kind="action")
         if len(seen.hand) > self.limit:
             refused = f"With {len(seen.hand)} cards you must attack or defend."
         elif not seen.sizes[1 - player]:
             refused = "The opponent has no card to swap."
         else:
-            return Step("Choose action:", ("attack", "defend", "swap"))
-        return Step("Choose action:", ("attack", "defend"), refused={"swap": refused})
+            return question("Choose action", ("attack", "defend", "swap"), kind="action")
+        words = ("attack", "defend")
+        return question("Choose action", words, kind="action", refused={"swap": refused})
 
     def tell(self, before: Seen, event: Event, after: Seen, viewer: int | None) -> Lines:
         if before.phase == "deal":

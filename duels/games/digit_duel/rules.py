@@ -41,6 +41,7 @@ from duels.core.presentation import (
     listed,
     on_table,
     player_name,
+    question,
     tokens,
 )
 
@@ -215,11 +216,13 @@ class DigitDuel(Game[State, State]):
             return None
         left = seen.digits[player]
         value = "Attack" if player == seen.attacker else "Defense"
-        name = f"{player_name(player)}, enter" if self.hidden else "Enter"
-        digits = f" [{listed(left, ',')}]" if self.hidden else ""
         used = [digit for digit in range(1, self.digits + 1) if digit not in left]
         refused = {str(digit): "You have used that digit already." for digit in used}
-        return Step(f"{name} your {value} Value{digits}:", tuple(map(str, left)), refused=refused)
+        return question(
+            f"Enter your {value} Value", tuple(map(str, left)), kind=value.lower(), refused=refused,
+            player=player if self.hidden else None,
+            listing=f"[{listed(left, ',')}]" if self.hidden else "",
+        )  # fmt: skip
 
     def tell(self, before: State, event: Event, after: State, viewer: int | None) -> Lines:
         assert not isinstance(event, Outcome)

@@ -36,6 +36,7 @@ from duels.core.presentation import (
     heading,
     on_table,
     player_name,
+    question,
     who,
     whose,
 )
@@ -162,7 +163,8 @@ class FirewallBreach(Game[State, State]):
     def ask(self, seen: State, player: int, so_far: str) -> Step | None:
         if so_far:
             return None
-        return Step("Choose your action ('attack' or 'bypass'):", ACTIONS)
+        listing = "('attack' or 'bypass')"
+        return question("Choose your action", ACTIONS, kind="action", listing=listing)
 
     def tell(self, before: State, event: Event, after: State, viewer: int | None) -> Lines:
         mover = before.mover

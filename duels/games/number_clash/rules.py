@@ -29,6 +29,7 @@ from duels.core.presentation import (
     listed,
     on_table,
     player_name,
+    question,
     tokens,
 )
 
@@ -161,13 +162,12 @@ class NumberClash(Game[State, State]):
         if so_far:
             return None
         left = seen.numbers[player]
-        prompt = (
-            f"{player_name(player)}, enter your chosen number from your available numbers "
-            f"[{listed(left, ',')}]:"
-        )
         used = [number for number in range(1, self.numbers + 1) if number not in left]
         refused = {str(number): "You have used that number already." for number in used}
-        return Step(prompt, tuple(map(str, left)), refused=refused)
+        return question(
+            "Enter your chosen number from your available numbers", tuple(map(str, left)),
+            kind="number", player=player, listing=f"[{listed(left, ',')}]", refused=refused,
+        )  # fmt: skip
 
     def tell(self, before: State, event: Event, after: State, viewer: int | None) -> Lines:
         assert not isinstance(event, Outcome)

@@ -44,6 +44,7 @@ from duels.core.presentation import (
     listed,
     on_table,
     player_name,
+    question,
     tokens,
 )
 
@@ -194,8 +195,8 @@ class NumberWars(Game[State, State]):
     def ask(self, seen: State, player: int, so_far: str) -> Step | None:
         if so_far:
             return None
-        prompt = f"{player_name(player)}, enter your attack number (1-{self.numbers}):"
-        return Step(prompt, self._numbers())
+        text = f"Enter your attack number (1-{self.numbers})"
+        return question(text, self._numbers(), kind="attack", player=player)
 
     def tell(self, before: State, event: Event, after: State, viewer: int | None) -> Lines:
         assert not isinstance(event, Outcome)

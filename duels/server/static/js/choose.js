@@ -30,7 +30,7 @@ export function Choose({ view, choosing, busy, note, hints, waiting, onChosen, o
   const refused = step ? Object.keys(step.refused).filter((word) => !onTable.has(word) && !/^\d+$/.test(word)) : [];
   const said = choosing.words.join(' ');
   return html`<section class="choose" aria-label="Your move">
-    <p class="prompt" role="status">${step ? html`<strong>${tidy(step, view.player)}</strong>` : waiting}</p>
+    <p class="prompt" role="status">${step ? html`<strong>${step.question || step.prompt}</strong>` : waiting}</p>
     ${step && tree ? html`<div class="words" role="group" aria-label="Choices">
       ${words.map((n) => html`<button type="button" key=${`${said} ${n}`} class="word" disabled=${busy}
         aria-pressed=${step.many ? String(choosing.picked.some((one) => one.key === `word:${n}`)) : undefined}
@@ -52,20 +52,6 @@ function choicesOnTable(view) {
     const items = part.type === 'tokens' ? part.items : part.type === 'hand' ? part.cards : [];
     return items.map((item) => item.choice).filter(Boolean);
   });
-}
-
-/**
- * A prompt without the name of the one who reads it and without the numbers that are drawn.
- * @param {Step} step
- * @param {number | null} player
- */
-export function tidy(step, player) {
-  let prompt = step.prompt.replace(` [${step.choices.join(',')}]`, '');
-  const name = `Player ${player}, `;
-  if (prompt.startsWith(name)) {
-    prompt = prompt[name.length].toUpperCase() + prompt.slice(name.length + 1);
-  }
-  return prompt;
 }
 
 /** @param {{ soFar: string, hint: string, onTyped: Props['onTyped'] }} props */

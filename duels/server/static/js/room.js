@@ -13,7 +13,7 @@ import { Rules } from './rules.js';
 import { play } from './sound.js';
 import { kept, keep } from './store.js';
 import { Table } from './table.js';
-import { dress, mood, themeOf, themes } from './themes.js';
+import { dress, themeOf, themes } from './themes.js';
 import { Dialog, Lines, Trouble, seatName, useAsked } from './widgets.js';
 
 /** @typedef {import('./room-state.js').Room} Room */
@@ -172,7 +172,7 @@ function Playing({ room, match, connection, onMatch }) {
     ${room.dice.wrong ? html`<${Trouble}>${`The dice of this match cannot be trusted. ${room.dice.wrong}`}<//>` : null}
     ${view ? html`<div class="board">
       <${Table} parts=${parts} you=${you} toMove=${over ? [] : room.toMove} nameOf=${nameOf} faces=${faces} turned=${turned}
-        mine=${mine.moment === moment ? mine.move : ''} mood=${mood(theme, step?.prompt ?? '')}
+        mine=${mine.moment === moment ? mine.move : ''} asked=${step?.kind}
         clock=${view.clocks.some((left) => left !== null) && !over ? { left: view.clocks, at: room.heard, running: room.toMove } : null}
         online=${over ? undefined : onlineOf(room, match)} fresh=${room.caughtUp} rolled=${lastChance(room.events)}
         beside=${(/** @type {Seat} */ seat) => html`<${Rated} seated=${match.seats[seat - 1]} /><${Floating} room=${room} seat=${seat} />`}

@@ -16,7 +16,7 @@ import { PartView } from './parts.js';
  * @property {number} [turned] the number of the event that turned them up
  * @property {string} [mine] one's own choice that is sealed
  * @property {Touch} [touch]
- * @property {string} [mood]
+ * @property {string} [asked] the kind of the step that is asked, for style sheets
  * @property {Clock | null} [clock]
  * @property {Seat[]} [online] players who are there; left out where that does not matter
  * @property {(seat: Seat) => unknown} [beside] what else stands beside a name
@@ -33,7 +33,7 @@ export function Table(setting) {
   const below = setting.you ?? 1;
   const above = /** @type {Seat} */ (3 - below);
   const between = [...setting.parts.filter(isBetween), ...lastTurnedUp(setting)];
-  return html`<div class="table" data-mood=${setting.mood || undefined}>
+  return html`<div class="table" data-asked=${setting.asked || undefined}>
     <${Side} seat=${above} ...${setting} where="above" />
     <div class="between">
       ${between.map((part) => html`<${Owned} key=${keyOf(part, setting)} part=${part} ...${setting} />`)}

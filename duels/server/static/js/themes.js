@@ -5,7 +5,6 @@
  * @typedef {object} Theme
  * @property {number} hue of the game's own colour, in degrees
  * @property {boolean} [styled] there is a style sheet and a picture
- * @property {[string, string][]} [moods] what a prompt says, and the mood the table takes then
  */
 
 /** @type {Promise<Record<string, Theme>> | null} */
@@ -37,13 +36,4 @@ export function dress(slug) {
   link.href = `/static/themes/${encodeURIComponent(slug)}.css`;
   link.dataset.theme = slug;
   document.head.append(link);
-}
-
-/**
- * The mood of a table, by what is asked.
- * @param {Theme} theme
- * @param {string} prompt
- */
-export function mood(theme, prompt) {
-  return theme.moods?.find(([words]) => prompt.includes(words))?.[1] ?? '';
 }

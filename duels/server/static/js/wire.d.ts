@@ -14,6 +14,7 @@ export type Part = Meter | Tokens | Hand | Pile | Die | Sealed | Score;
 
 export interface Step {
   type: 'step'; prompt: string; choices: string[]; many: boolean; refused: Record<string, string>;
+  kind: string; question: string; name: string; listing: string;
 }
 export interface Tree { type: 'tree'; step: Step; after: Record<string, Tree | null> }
 
