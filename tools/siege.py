@@ -31,7 +31,7 @@ from duels.algorithms.compiled import need_numba, np
 from duels.games.cipher_siege.bounds.certify import certify
 from duels.games.cipher_siege.bounds.public_bounds import TAU_STEP, PublicResponder, close_in
 from duels.games.cipher_siege.bounds.public_search import ITSELF
-from duels.games.cipher_siege.bounds.q_responder import Estimate, Responder, estimate
+from duels.games.cipher_siege.bounds.q_responder import MeanScore, Responder, mean_score
 from duels.games.cipher_siege.compiled_policy import new_scratch
 from duels.games.cipher_siege.compiled_rules import new_states
 from duels.games.cipher_siege.compiled_tables import Tables
@@ -139,7 +139,7 @@ def bounds(given: argparse.Namespace) -> None:
 
 def itself(given: argparse.Namespace) -> None:
     game, tb, store = asked(given)
-    own = estimate(first_player(tb, store, given.games), given.games)
+    own = mean_score(first_player(tb, store, given.games), given.games)
     print(f"first player, the strategy against itself: {own}", flush=True)
     for seat in seats(given):
         responder = PublicResponder(game, seat, tb, store)
@@ -157,7 +157,7 @@ def itself(given: argparse.Namespace) -> None:
 def respond(given: argparse.Namespace) -> None:
     _, tb, store = asked(given)
     note("the strategy against itself")
-    base = estimate(first_player(tb, store, given.games), given.games)
+    base = mean_score(first_player(tb, store, given.games), given.games)
     print(f"first player, the strategy against itself: {base}", flush=True)
     for seat in seats(given):
         own = base.mean if seat == 0 else 1 - base.mean
@@ -178,7 +178,7 @@ def leak(given: argparse.Namespace) -> None:
         sizes = [0.0, *LEAKS]
         stores = [leaking(tb, sound, leaky, size, given.games) for size in sizes]
         for seat in (1 - leaky, leaky):
-            scores: list[Estimate] = []
+            scores: list[MeanScore] = []
             for size, store in zip(sizes, stores, strict=True):
                 scores.append(taught(seat, tb, store, given.learn).score(given.games))
                 print(

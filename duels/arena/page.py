@@ -23,7 +23,7 @@ from duels.arena.report import (
     times,
     within,
 )
-from duels.arena.summary import Meeting, Part, Standing, Summary
+from duels.arena.summary import Meeting, Standing, Summary, SummaryPart
 
 WIDTH, ROW, LEFT, RIGHT = 800, 34, 20, 20  # of the rating chart
 LONG = 36  # characters of a name in the chart
@@ -76,7 +76,7 @@ def _safe(text: str) -> str:
     return escape(printed(text).replace("+-", "±")).replace("±", "&plusmn;")
 
 
-def _part(part: Part, number: int, players: Sequence[str]) -> str:
+def _part(part: SummaryPart, number: int, players: Sequence[str]) -> str:
     options = options_text(part)
     approximate = ""
     if part.approximate and any(standing.regret for standing in part.standings):
@@ -127,7 +127,7 @@ def _number(text: str) -> str:
     return f"number|{_safe(text)}"
 
 
-def _standings(part: Part) -> str:
+def _standings(part: SummaryPart) -> str:
     head = ["name|player", *(f"number|{word}" for word in (
         "Elo", "interval", "score", "no luck", "regret per choice", "forfeits"))]  # fmt: skip
     rows = []
@@ -148,7 +148,7 @@ def _regret(standing: Standing) -> str:
     return f"{regretted(standing.regret)} +- {standing.regret.half:.4f}"
 
 
-def _cross(part: Part) -> str:
+def _cross(part: SummaryPart) -> str:
     """Cross table of luck-adjusted scores; raw scores are marked."""
     names = [standing.player for standing in part.standings]
     without = any(meeting.adjusted for meeting in part.meetings)
@@ -176,7 +176,7 @@ def _cross(part: Part) -> str:
     return _table(f"Cross table, {part.title}", head, rows)
 
 
-def _meetings(part: Part) -> str:
+def _meetings(part: SummaryPart) -> str:
     tested = any(meeting.sprt for meeting in part.meetings)
     saved = any(meeting.saving for meeting in part.meetings)
     words = ["pairs", "score", "no luck", "superior"]

@@ -13,7 +13,7 @@ from duels.arena.model import DISQUALIFIED
 from duels.arena.ratings import Rating
 from duels.arena.scores import Score
 from duels.arena.sprt import CONTINUE, Verdict
-from duels.arena.summary import Forfeits, Meeting, Part, Regret, Saving, Standing, Summary
+from duels.arena.summary import Forfeits, Meeting, Regret, Saving, Standing, Summary, SummaryPart
 
 NAME, HALF = 15, 8  # columns of a name at most, alone and in a pairing
 LEAST = 4  # columns of a name at least, even if the line gets too long
@@ -59,13 +59,13 @@ def text(found: Summary, *, ascii_only: bool = False) -> list[str]:
     return lines
 
 
-def notes(parts: Sequence[Part], luck: bool) -> list[str]:
+def notes(parts: Sequence[SummaryPart], luck: bool) -> list[str]:
     """Explanations of the columns of these tables; `luck`: whether 'no luck' is one of them."""
     fewer = any(meeting.saving for part in parts for meeting in part.meetings)
     return [ELO, *([LUCK] if luck else []), *([FEWER] if fewer else []), SUPERIOR]
 
 
-def _part(part: Part) -> Iterator[str]:
+def _part(part: SummaryPart) -> Iterator[str]:
     options = "" if part.setting is None else options_text(part)
     yield f"=== {part.title}{' (' + options + ')' if options else ''} ==="
     without = any(standing.adjusted for standing in part.standings)
@@ -152,7 +152,7 @@ def _pair(meeting: Meeting) -> str:
     return f"{short(meeting.one, HALF)} - {short(meeting.two, HALF)}"
 
 
-def options_text(part: Part) -> str:
+def options_text(part: SummaryPart) -> str:
     """The non-default options of a game."""
     return "" if part.setting is None else ", ".join(f"{n}={v}" for n, v in part.setting.options)
 
@@ -293,7 +293,7 @@ def to_json(found: Summary) -> dict[str, Any]:
     }
 
 
-def _part_json(part: Part) -> dict[str, Any]:
+def _part_json(part: SummaryPart) -> dict[str, Any]:
     setting = part.setting
     return {
         "game": None if setting is None else setting.slug,

@@ -78,7 +78,7 @@ class Forfeits(NamedTuple):
     reasons: tuple[Reason, ...]  # the most frequent first
 
 
-class Part(NamedTuple):
+class SummaryPart(NamedTuple):
     """One game of a tournament, or all of them."""
 
     title: str
@@ -90,8 +90,8 @@ class Part(NamedTuple):
 
 class Summary(NamedTuple):
     tournament: Tournament
-    games: tuple[Part, ...]
-    overall: Part
+    games: tuple[SummaryPart, ...]
+    overall: SummaryPart
     forfeits: tuple[Forfeits, ...]
     played: int
     left_out: tuple[LeftOut, ...] = ()
@@ -225,7 +225,7 @@ def summary(tournament: Tournament, encounters: Iterable[Encounter]) -> Summary:
 
 def _part(
     tournament: Tournament, sums: Sequence[PairingStatistics], setting: Setting | None
-) -> Part:
+) -> SummaryPart:
     by_pairing: dict[tuple[str, ...], list[PairingStatistics]] = {}
     for entry in sums:
         by_pairing.setdefault(entry.names, []).append(entry)
@@ -257,7 +257,7 @@ def _part(
     approximate = any(
         _approximate(tournament.games[game]) for game in {entry.game for entry in sums}
     )
-    return Part(title, setting, tuple(standings), tuple(meetings), approximate)
+    return SummaryPart(title, setting, tuple(standings), tuple(meetings), approximate)
 
 
 def _reasons(sums: Sequence[PairingStatistics], name: str) -> tuple[Reason, ...]:

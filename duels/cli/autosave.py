@@ -89,11 +89,11 @@ class Autosave:
         return keeper
 
     def _claim(self, match: Match, path: str) -> None:
-        from duels.cli.files import Taken, put
+        from duels.cli.files import WouldOverwrite, put
 
         try:
             put(match, path)
-        except Taken as error:
+        except WouldOverwrite as error:
             raise RecordError(f"{error}; choose another name to save in") from None
 
     def _places(self, match: Match) -> Iterator[str]:

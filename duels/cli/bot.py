@@ -10,7 +10,7 @@ from duels.cli.terminal import Terminal, program
 from duels.core.errors import OptionError, RecordError, quote
 from duels.games import catalogue, find
 from duels.players import CLASS, COMMAND, HUMAN, named, player
-from duels.players.check import Checked, Report, check
+from duels.players.check import Checked, CheckReport, check
 from duels.players.isolated import isolated
 from duels.players.process import ProcessLimits
 
@@ -46,7 +46,7 @@ def check_bot(terminal: Terminal, given: Namespace) -> int:
     return 0 if report.fine else 1
 
 
-def _told(report: Report, program: bool) -> list[str]:
+def _told(report: CheckReport, program: bool) -> list[str]:
     if report.start is not None:
         return [f"It does not start: {report.start}"]
     lines = [line for game in report.games for line in _game(game)]

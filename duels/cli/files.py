@@ -15,7 +15,7 @@ from duels.core.match import Match
 TRIES, PAUSE = 100, 0.02  # how often, and after how many seconds, a lock is asked for again
 
 
-class Taken(RecordError):
+class WouldOverwrite(RecordError):
     """The file holds something else, which stays as it is."""
 
 
@@ -98,7 +98,7 @@ def read_from(path: str) -> Match:
 def put(match: Match, path: str, *, private: bool = False) -> None:
     """Write a record whole or not at all, over nothing but this match's own earlier state.
 
-    Raises `Taken` where something else is, and a RecordError where the system cannot write.
+    Raises `WouldOverwrite` where something else is, a RecordError where the system cannot write.
     """
     from json import loads
 
@@ -115,7 +115,7 @@ def put(match: Match, path: str, *, private: bool = False) -> None:
                 os.chmod(folder, 0o700)
         with _locked(folder):
             if (objection := _objection(real, loads(text))) is not None:
-                raise Taken(f"{shown(path)} {objection}")
+                raise WouldOverwrite(f"{shown(path)} {objection}")
             _replace(real, text, private)
     except RecordError:
         raise

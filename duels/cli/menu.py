@@ -20,7 +20,7 @@ from duels.players import BUILT_IN, HUMAN, STRONGEST
 RULES, RESUME, QUIT = "rules", "resume", "quit"
 
 
-class Entry(NamedTuple):
+class MenuEntry(NamedTuple):
     """A game as the menu lists it."""
 
     slug: str
@@ -37,7 +37,7 @@ class Chosen(NamedTuple):
 
 def menu(terminal: Terminal, given: Namespace) -> int:
     """Ask what to play and who plays. Leaving here leaves nothing behind."""
-    games = [Entry(slug, find(slug).title, find(slug).summary) for slug in catalogue()]
+    games = [MenuEntry(slug, find(slug).title, find(slug).summary) for slug in catalogue()]
     left = unfinished()
     try:
         terminal.say(greeting(columns(terminal), games, left))
@@ -60,7 +60,7 @@ def menu(terminal: Terminal, given: Namespace) -> int:
 # What is shown
 
 
-def greeting(width: int, games: list[Entry], left: list[Left]) -> Lines:
+def greeting(width: int, games: list[MenuEntry], left: list[Left]) -> Lines:
     """The games, and whether a match waits to be resumed."""
     entries = [(f"{number}. {game.title}", game.summary) for number, game in enumerate(games, 1)]
     waiting = f"{len(left)} unfinished match{'' if len(left) == 1 else 'es'} can be resumed."
@@ -106,10 +106,10 @@ def _indented(lines: Lines) -> Lines:
 # What is answered
 
 
-def read(text: str, games: list[Entry], left: list[Left]) -> Chosen:
+def read(text: str, games: list[MenuEntry], left: list[Left]) -> Chosen:
     """Understand an answer: a number, a name or the beginning of one, or one of the words.
 
-    >>> games = [Entry("digit-duel", "Digit Duel", ""), Entry("number-wars", "Number Wars", "")]
+    >>> games = [MenuEntry("digit-duel", "Digit Duel", ""), Entry("number-wars", "Number Wars", "")]
     >>> read("2", games, []).slug, read("dig", games, []).slug, read("r wars", games, [])
     ('number-wars', 'digit-duel', Chosen(what='rules', slug='number-wars'))
     """
@@ -129,7 +129,7 @@ def read(text: str, games: list[Entry], left: list[Left]) -> Chosen:
     return Chosen("play", _game(text.strip(), games))
 
 
-def _game(text: str, games: list[Entry]) -> str:
+def _game(text: str, games: list[MenuEntry]) -> str:
     if text.isascii() and text.isdigit() and len(text) < 6:
         if not 1 <= int(text) <= len(games):
             raise UnknownName(f"There is no game {int(text)}; there are 1 to {len(games)}.")
@@ -140,7 +140,7 @@ def _game(text: str, games: list[Entry]) -> str:
     return wanted
 
 
-def _ask(terminal: Terminal, games: list[Entry], left: list[Left]) -> Chosen:
+def _ask(terminal: Terminal, games: list[MenuEntry], left: list[Left]) -> Chosen:
     while True:
         prompt = _begun(terminal, question(columns(terminal), left))
         try:

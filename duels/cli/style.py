@@ -20,7 +20,7 @@ from duels.core.presentation import (
     Meter,
     Part,
     Pile,
-    Score,
+    Points,
     Sealed,
     Tokens,
     called,
@@ -111,7 +111,7 @@ class Pen:
                 return f"{size}" + self.dim("".join(f" {card.face}" for card in cards))
             case Die(_, face, owner):
                 return f"[{face}]" + ("" if owner is None else self.dim(f" {self.name(owner)}"))
-            case Score(_, points, goal):
+            case Points(_, points, goal):
                 left = self.dim(self._ring * max(0, goal - points))
                 return self._styled(YELLOW, self._point * points) + left
             case Sealed(_, placed):

@@ -18,7 +18,7 @@ from duels.players import player as player_named
 from duels.players.runner import Host
 
 
-class Table:
+class TerminalMatch:
     """Plays one match through a terminal."""
 
     def __init__(

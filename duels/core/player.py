@@ -20,6 +20,8 @@ from typing import Any, ClassVar, NamedTuple
 from duels.core.errors import MalformedMove, quote
 from duels.core.game import AnyGame, Event, Move, Result
 
+MixedStrategy = Mapping[Move, float]  # the probability of each move
+
 
 class View(NamedTuple):
     """All that a player, or a spectator (None), may know of a match at one moment."""
@@ -56,7 +58,7 @@ class Player:
         """One of `view.options`, in `view.clock` seconds if that is not None."""
         raise NotImplementedError
 
-    def mix(self, view: View) -> Mapping[Move, float] | None:
+    def mix(self, view: View) -> MixedStrategy | None:
         """How likely each move is to be chosen; None where the player does not say."""
         return None
 

@@ -186,7 +186,7 @@ class Sealed(NamedTuple):
     owner: int | None = None
 
 
-class Score(NamedTuple):
+class Points(NamedTuple):
     """Points against the number that wins."""
 
     label: str
@@ -195,7 +195,7 @@ class Score(NamedTuple):
     owner: int | None = None
 
 
-Part = Meter | Tokens | Hand | Pile | Die | Sealed | Score
+Part = Meter | Tokens | Hand | Pile | Die | Sealed | Points
 
 
 def player_name(player: int) -> str:
@@ -309,7 +309,7 @@ def part_line(part: Part) -> str:
     """
     name = part.label if part.owner is None else f"{player_name(part.owner)} {part.label}"
     match part:
-        case Meter(_, value, top) | Score(_, value, top):
+        case Meter(_, value, top) | Points(_, value, top):
             return f"{name}: {value} of {top}"
         case Tokens(_, items):
             return f"{name}: {listed((i.face for i in items if not i.spent), ' ') or 'none left'}"

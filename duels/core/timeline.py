@@ -35,7 +35,7 @@ class Moment(NamedTuple):
     node: int
 
 
-class Tree:
+class LineTree:
     """The tree of lines. There is none until something is taken back: until then it is one line,
     on which places are counted, and most matches are never more than that."""
 
@@ -68,7 +68,7 @@ class Timeline:
         self.live: list[int] = []  # numbers, ascending, of the entries that no undo has taken back
         self.undone = 0  # how often something was taken back
         self._drawn = 0  # chance outcomes
-        self._tree: Tree | None = None
+        self._tree: LineTree | None = None
 
     def append(self, entry: Entry, stamp: Stamp) -> None:
         """Add an entry, and where it is part of a line of play take that step in the tree."""
@@ -92,7 +92,7 @@ class Timeline:
     def go_back(self, undo: Undo, stamp: Stamp) -> None:
         """Add an undo and be again where its target was about to happen."""
         if self._tree is None:
-            self._tree = Tree(self)
+            self._tree = LineTree(self)
         self.append(undo, stamp)
         del self.live[bisect_left(self.live, undo.to) :]
         self.undone += 1
@@ -114,7 +114,7 @@ class Timeline:
         """The line that an entry was added to, as numbers of entries that say the same."""
         found: list[int] = []
         node = self.before[number].node
-        tree = self._tree or Tree(self)
+        tree = self._tree or LineTree(self)
         while node > 0:
             node, entry = tree.parents[node]
             found.append(entry)

@@ -28,7 +28,7 @@ from duels.core.presentation import (
     Meter,
     Part,
     Pile,
-    Score,
+    Points,
     Sealed,
     Step,
     Tokens,
@@ -46,7 +46,7 @@ TYPES: dict[str, Any] = {
     "limit": Limit, "undo": Undo, "pause": Pause, "resume": Resume, "result": Result,
     "step": Step, "tree": Tree, "passage": Passage,
     "meter": Meter, "tokens": Tokens, "hand": Hand, "pile": Pile, "die": Die, "sealed": Sealed,
-    "score": Score, "item": Item,
+    "score": Points, "item": Item,
 }  # fmt: skip
 NAMES = {kind: name for name, kind in TYPES.items()}
 SEATS = ("owner", "player", "by", "winner", "viewer")  # fields that hold a player

@@ -38,7 +38,7 @@ def kernel_for_batches(game: AnyGame) -> Kernel:
         raise NoKernel(f"{name} has no kernel; the games with one are {known}") from None
 
 
-class Step(NamedTuple):
+class BatchStep(NamedTuple):
     """The result of a step: each game's rewards by player, and whether it ended."""
 
     rewards: Array
@@ -116,7 +116,7 @@ class Batch:
             self.seed = whole("a seed", seed)
             self._streams = keys(self.seed, self.size)
 
-    def step(self, actions: Any, where: Any = None) -> Step:
+    def step(self, actions: Any, where: Any = None) -> BatchStep:
         """Play an action in every game, or where `where` is true; simultaneous choices take two."""
         taken = self.checked(actions, 2 if self.sealed else 1, where)
         chosen = self.rows(where)
@@ -129,7 +129,7 @@ class Batch:
             rewards, self.ending, self.final_observation,
         )  # fmt: skip
         self._changed()
-        return Step(rewards, *self.ends())
+        return BatchStep(rewards, *self.ends())
 
     def random_actions(self) -> Array:
         """A legal action for every choice, each equally likely."""

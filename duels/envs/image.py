@@ -32,7 +32,7 @@ from duels.core.presentation import (
     Meter,
     Part,
     Pile,
-    Score,
+    Points,
     Sealed,
     Tokens,
     player_name,
@@ -172,11 +172,11 @@ def _labelled(part: Part, viewer: int | None, size: int) -> Block:
 
 def _body(part: Part, size: int) -> Iterator[Block]:
     match part:
-        case Score(_, points, goal) if 0 <= points <= goal <= MOST_POINTS:
+        case Points(_, points, goal) if 0 <= points <= goal <= MOST_POINTS:
             for n in range(goal):
                 yield _disc(size, n < points)
             yield _words(f"{points} / {goal}", size, 9 * size)
-        case Meter(_, value, top) | Score(_, value, top):
+        case Meter(_, value, top) | Points(_, value, top):
             falls = isinstance(part, Meter)
             yield Block(74 * size, 11 * size, partial(_bar, value, top, falls, size))
             yield _words(f"{value} / {top}", size, 11 * size)

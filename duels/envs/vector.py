@@ -20,7 +20,7 @@ from duels.core.errors import OptionError, quote
 from duels.core.extras import Array
 from duels.core.game import AnyGame
 from duels.core.match import TURN_LIMIT
-from duels.envs.batch import Batch, Step
+from duels.envs.batch import Batch, BatchStep
 from duels.envs.opponents import CachedOpponent, ExternalOpponent, chooser, opponent_name
 from duels.kernels import CompiledPolicy, NoKernel, np
 from duels.kernels.driver import BY_FORFEIT, BY_LIMIT, BY_RULES, RUNNING, misplaced
@@ -29,7 +29,7 @@ from duels.players import outside
 
 __all__ = [
     "BY_FORFEIT", "BY_LIMIT", "BY_RULES", "RUNNING",
-    "Batch", "NoKernel", "Policy", "Step", "Versus",
+    "Batch", "BatchStep", "NoKernel", "Policy", "Versus",
 ]  # fmt: skip
 
 # Maps the observations and masks of the games to act in to an action for each of them.
@@ -152,7 +152,7 @@ class Versus:
             self.batch.reset(seed, where)
             self._let_opponent_play(None)
 
-    def step(self, actions: Any, where: Any = None) -> Step:
+    def step(self, actions: Any, where: Any = None) -> BatchStep:
         """Play the agent's action and what follows, in every game or where `where` is true."""
         taken = self.batch.checked(actions, 1, where)
         self._final = np.empty_like(
@@ -164,7 +164,7 @@ class Versus:
             )
             self.ending = self.batch.ending
             _require(fair)
-            return Step(rewards, *self.batch.ends())
+            return BatchStep(rewards, *self.batch.ends())
         if self.batch.sealed:
             step = self.batch.step(self._sealed(taken[:, 0]), where)
             self._update_ends()
@@ -172,7 +172,7 @@ class Versus:
             step = self._step_with_policy(taken[:, 0], where)
         return step._replace(rewards=step.rewards[self._rows, self.seats])
 
-    def _step_with_policy(self, own: Array, where: Any) -> Step:
+    def _step_with_policy(self, own: Array, where: Any) -> BatchStep:
         before = self.batch.save()
         step = self.batch.step(own, where)
         self._update_ends()
@@ -215,7 +215,7 @@ class Versus:
             )
         return given
 
-    def _let_opponent_play(self, step: Step | None) -> None:
+    def _let_opponent_play(self, step: BatchStep | None) -> None:
         """Play until the agent must choose in every game; ends of games are added to `step`.
 
         A game that the opponent ends before the agent's first choice is restarted and counted as

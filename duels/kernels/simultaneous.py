@@ -29,7 +29,7 @@ if np is not None:
     _HALF, _LOW = np.uint64(32), np.uint64((1 << 32) - 1)
 
 
-class Sealed(NamedTuple):
+class ChooserTables(NamedTuple):
     """What is read, what is remembered, and room to work in."""
 
     table: Any
@@ -42,14 +42,14 @@ class Sealed(NamedTuple):
     parts: Array  # options, regrets and shares
 
 
-def sealed(table: Any, share: float, moves: int, positions: int) -> Sealed:
+def chooser_tables(table: Any, share: float, moves: int, positions: int) -> ChooserTables:
     """The tables of one chooser, with room for so many positions if they are not too many."""
     slots = 1 << min(SLOTS, max(8, positions.bit_length() + 1))
     wide = -(-(KEY + moves) // LINE) * LINE
     room = np.zeros(slots * wide + LINE, np.uint32)
     begin = -room.ctypes.data % (4 * LINE) // 4
     memory = room[begin : begin + slots * wide].reshape(slots, wide)
-    return Sealed(
+    return ChooserTables(
         table, share, memory, *scratch(),
         np.zeros((2, STRIDE)),
     )  # fmt: skip
@@ -58,25 +58,27 @@ def sealed(table: Any, share: float, moves: int, positions: int) -> Sealed:
 def mixed(
     options: Callable[..., Any], payoff: Callable[..., Any], key: Callable[..., Any]
 ) -> CompiledPolicy:
-    """An opponent in a game with sealed choices; its tables are to be a `Sealed`.
+    """An opponent in a game with sealed choices; its tables are to be a `ChooserTables`.
 
     `payoff(rules, table, state, i, one, two)` is what Player 1 expects after two actions, and
     `key(rules, state, i)` a number below 2**62 of what it depends on.
     """
 
     @compiled
-    def wanted_at(rules: Any, own: Sealed, state: Array, i: int, player: int) -> tuple[int, int]:
+    def wanted_at(
+        rules: Any, own: ChooserTables, state: Array, i: int, player: int
+    ) -> tuple[int, int]:
         """The key of a row's mix, and where in the memory to look for it first."""
         wanted = np.uint64(2 * (key(rules, state, i) + 1) + player)
         return wanted, np.int64(finalize(wanted) & np.uint64(own.memory.shape[0] - 1))
 
     @compiled
-    def ahead(rules: Any, own: Sealed, state: Array, i: int, player: int) -> None:
+    def ahead(rules: Any, own: ChooserTables, state: Array, i: int, player: int) -> None:
         fetch(own.memory, wanted_at(rules, own, state, i, player)[1])
 
     @compiled
     def choose(
-        rules: Any, own: Sealed, state: Array, streams: Array, i: int, player: int
+        rules: Any, own: ChooserTables, state: Array, streams: Array, i: int, player: int
     ) -> Scalar:
         wanted, first = wanted_at(rules, own, state, i, player)
         low, high = np.uint32(wanted & _LOW), np.uint32(wanted >> _HALF)
@@ -96,14 +98,14 @@ def mixed(
         return drawn(memory, slot, streams, i)
 
     @compiled
-    def mix(rules: Any, own: Sealed, state: Array, i: int, player: int, out: Array) -> None:
+    def mix(rules: Any, own: ChooserTables, state: Array, i: int, player: int, out: Array) -> None:
         work_out(rules, own, state, i, player)
         moves = options(rules, state, i, player)
         for k in range(bits.count(moves)):
             out[i, bits.nth(moves, k)] = own.parts[1, k]
 
     @apart
-    def work_out(rules: Any, own: Sealed, state: Array, i: int, player: int) -> None:
+    def work_out(rules: Any, own: ChooserTables, state: Array, i: int, player: int) -> None:
         """The chances of a player's moves in a row, into `own.parts[1]`."""
         one, two = options(rules, state, i, 0), options(rules, state, i, 1)
         height, width = np.int64(bits.count(one)), np.int64(bits.count(two))

@@ -83,7 +83,7 @@ class Checked:
         }
 
 
-class Report:
+class CheckReport:
     """How a player did. `start` is why it did not get that far; None is as it should be."""
 
     def __init__(self) -> None:
@@ -140,12 +140,12 @@ def _other_values(option: Option[Any]) -> list[str]:
 def check(
     player: Player, games: list[type[AnyGame]], limits: ProcessLimits, *, seed: int = 1,
     progress: Progress | None = None,
-) -> Report:  # fmt: skip
+) -> CheckReport:  # fmt: skip
     """Play a player through games against `random`, and ask it some things again afterwards.
 
     A game is left at the first thing that goes wrong in it.
     """
-    report = Report()
+    report = CheckReport()
     try:
         guarded(player, player.prepare)
     except Misbehaved as error:
@@ -235,7 +235,7 @@ def _told(player: Player, match: Match, seat: int, since: int) -> int:
 
 
 def _ask_again(
-    player: Player, asked: list[tuple[Checked, Match, View, Any]], report: Report
+    player: Player, asked: list[tuple[Checked, Match, View, Any]], report: CheckReport
 ) -> None:
     """In another order, with and without the history: nothing may depend on what was asked before.
 

@@ -34,14 +34,14 @@ def main() -> None:
     nothing = os.open(os.devnull, os.O_RDONLY)
     os.dup2(nothing, 0)
     os.dup2(2, 1)
-    seat = Seat(sys.argv[-1])
+    seat = HostedPlayer(sys.argv[-1])
     for line in requests:
         reply = seat.reply(json.loads(line))
         if reply is not None:
             os.write(answers, json.dumps(reply).encode() + b"\n")
 
 
-class Seat:
+class HostedPlayer:
     """A player of a class, replaced for every match."""
 
     def __init__(self, name: str) -> None:

@@ -34,7 +34,7 @@ SHARE = 0.5  # of the time left for a choice, which is all that is used
 MOST = 0.9  # of it, while some option has not had its first iteration
 
 
-class Node:
+class SearchNode:
     """What is known of one player's choice: each move's visits, rewards and availability."""
 
     def __init__(self) -> None:
@@ -91,7 +91,7 @@ class Ismcts(Opponent):
         if len(view.options) == 1:
             return view.options[0]
         began, randomness = self._now(), self.randomness(view)
-        tree: dict[Any, Node] = {}
+        tree: dict[Any, SearchNode] = {}
         states: list[Any] = []
         wanted = DETERMINIZATIONS if view.game.private else 1
         guesses = believe(view.game, view.history, view.player, randomness, wanted)
@@ -118,9 +118,9 @@ class Ismcts(Opponent):
         return self._now() - began >= share * view.clock
 
     def _iterate(
-        self, game: AnyGame, state: Any, tree: dict[Any, Node], randomness: Random
+        self, game: AnyGame, state: Any, tree: dict[Any, SearchNode], randomness: Random
     ) -> None:
-        path: list[tuple[Node, int, Move]] = []
+        path: list[tuple[SearchNode, int, Move]] = []
         growing = True  # the tree grows by one new node an iteration; beyond it play is random
         for _ in range(PLAYOUT_LENGTH):
             turn = game.turn(state)
@@ -135,7 +135,7 @@ class Ismcts(Opponent):
                 if growing:
                     key = (player, game.observe(state, player))
                     new = key not in tree
-                    node = tree.setdefault(key, Node())
+                    node = tree.setdefault(key, SearchNode())
                     move = node.select(options, randomness)
                     path.append((node, player, move))
                     growing = not new or len(turn.options) == 2

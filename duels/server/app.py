@@ -22,11 +22,11 @@ from duels.server.responses import json_response, refusal
 from duels.server.room_manager import RoomManager
 from duels.server.routes import Api
 from duels.server.settings import Settings
-from duels.server.storage.base import Store
+from duels.server.storage.base import RoomStore
 from duels.server.websocket import WebSocketEndpoint
 
 
-def store_of(database: str, reading: bool = False) -> Store:
+def store_of(database: str, reading: bool = False) -> RoomStore:
     """The store at an address: PostgreSQL or an SQLite file, opened read-only on request."""
     if database.startswith(("postgresql://", "postgres://")):
         from duels.server.storage.postgres import PostgresStore

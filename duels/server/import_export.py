@@ -30,10 +30,10 @@ from duels.server.storage.base import (
     HUMAN,
     OVER,
     Conflict,
+    RoomStore,
     Row,
     Save,
-    Seat,
-    Store,
+    StoredSeat,
     Unavailable,
     header,
     written,
@@ -43,7 +43,7 @@ AT_ONCE = 200
 
 
 @asynccontextmanager
-async def opened(database: str, reading: bool = False) -> AsyncIterator[Store]:
+async def opened(database: str, reading: bool = False) -> AsyncIterator[RoomStore]:
     store = store_of(database, reading)
     await store.open()
     try:
@@ -86,7 +86,7 @@ async def export(database: str, path: str) -> tuple[int, int]:
     return count, damaged
 
 
-async def _record(store: Store, id: str) -> dict[str, Any]:
+async def _record(store: RoomStore, id: str) -> dict[str, Any]:
     stored = await store.load(id)
     begun = None if stored is None else header(stored.row)
     if stored is None or begun is None:
@@ -126,12 +126,12 @@ def _save(match: Match) -> Save:
     id = match.id if is_room_id(match.id) else sha256(match.id.encode()).hexdigest()[:22]
     told, fair = match.about.get("seats"), match.about.get(KEY)
     shares = fair if isinstance(fair, dict) else {}
-    seats: list[Seat | None] = []
+    seats: list[StoredSeat | None] = []
     for place, name in enumerate(match.players):
         known = told[place] if isinstance(told, list) and len(told) == 2 else {}
         who = known.get("id") if isinstance(known, dict) else None
         kind = COMPUTER if name in BUILT_IN else HUMAN
-        seats.append(Seat(kind, name, who if isinstance(who, str) else name))
+        seats.append(StoredSeat(kind, name, who if isinstance(who, str) else name))
     entries = [record.entry(match, number) for number in range(len(match.events))]
     row = Row(
         id, match.game.slug, match.game.settings(), match.begun or 0.0,

@@ -22,7 +22,7 @@ from duels.server.storage.base import (
     STARTING,
     WAITING,
     Row,
-    Seat,
+    StoredSeat,
     written,
 )
 
@@ -65,7 +65,7 @@ class Starting:
         missing = [seat for seat in self.humans if self.row.nonces[seat] is None]
         return missing[0] if self.committed and self.revealed and len(missing) == 1 else None
 
-    def take_seat(self, seat: Seat) -> None:
+    def take_seat(self, seat: StoredSeat) -> None:
         """Give a player the free seat."""
         row = self.row
         if row.state != WAITING:

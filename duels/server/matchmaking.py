@@ -15,7 +15,7 @@ from duels.server.computer_players import checked_level
 from duels.server.match_start import time_control
 from duels.server.room_manager import RoomManager
 from duels.server.rooms import Room
-from duels.server.storage.base import COMPUTER, HUMAN, STARTING, WAITING, Conflict, Row, Seat
+from duels.server.storage.base import COMPUTER, HUMAN, STARTING, WAITING, Conflict, Row, StoredSeat
 
 FRIEND = "friend"
 MOST_UNFINISHED = 200  # matches of one key
@@ -43,8 +43,8 @@ class NewMatch(msgspec.Struct, forbid_unknown_fields=True):
     request: Short | None = None
 
 
-class Taken(IllegalMove):
-    """The state of the match does not allow the request any more."""
+class NotAllowed(IllegalMove):
+    """The state of the match, or of the player's matches, does not allow the request."""
 
 
 class Matchmaking:
@@ -53,11 +53,11 @@ class Matchmaking:
     def __init__(self, manager: RoomManager) -> None:
         self.manager, self.store, self.settings = manager, manager.store, manager.settings
 
-    async def seat(self, digest: str, game: str) -> Seat:
+    async def seat(self, digest: str, game: str) -> StoredSeat:
         name = await self.store.name(digest) or usual_name(digest)
         id = public_id(digest)
         rating = await self.store.rating(game, id)
-        return Seat(HUMAN, name, id, digest, None if rating is None else round(rating.rating))
+        return StoredSeat(HUMAN, name, id, digest, None if rating is None else round(rating.rating))
 
     async def create(self, digest: str, body: NewMatch) -> Row:
         """Create a match; a repeated request gets the same match."""
@@ -66,7 +66,7 @@ class Matchmaking:
             return known
         row = await self._row(digest, body, request)
         if len(await self.store.mine(digest)) >= MOST_UNFINISHED:
-            raise Taken(f"you have {MOST_UNFINISHED} unfinished matches; finish or leave some")
+            raise NotAllowed(f"you have {MOST_UNFINISHED} unfinished matches; finish or leave some")
         try:
             return (await self.manager.add(row)).row
         except Conflict:
@@ -91,13 +91,13 @@ class Matchmaking:
         if body.seat not in (1, 2, "random"):
             raise IllegalMove("seat: expected 1, 2 or random")
         place = new_seed() % 2 if body.seat == "random" else int(body.seat) - 1
-        seats: list[Seat | None] = [None, None]
+        seats: list[StoredSeat | None] = [None, None]
         seats[place] = await self.seat(digest, game.slug)
         now = self.settings.now()
         state, within = WAITING, self.settings.wait_for
         if body.opponent != FRIEND:
             known = await self.store.rating(game.slug, body.opponent)
-            seats[1 - place] = Seat(
+            seats[1 - place] = StoredSeat(
                 COMPUTER, body.opponent, body.opponent,
                 rating=None if known is None else round(known.rating),
             )  # fmt: skip
@@ -126,7 +126,7 @@ class Matchmaking:
 
                 def act() -> None:
                     if room.row.state != WAITING:
-                        raise Taken("nobody can join this match any more")
+                        raise NotAllowed("nobody can join this match any more")
                     room.take_seat(seat)
 
                 await self.manager.change(room, act)
@@ -153,9 +153,11 @@ class Matchmaking:
 
             def act() -> None:
                 if room.row.state not in (WAITING, STARTING):
-                    raise Taken("the match has started; you can resign")
+                    raise NotAllowed("the match has started; you can resign")
                 if room.revealed:  # else a player could withdraw after computing the dice
-                    raise Taken("a nonce was revealed, so the match cannot be withdrawn any more")
+                    raise NotAllowed(
+                        "a nonce was revealed, so the match cannot be withdrawn any more"
+                    )
                 room.close("It was withdrawn.")
 
             await self.manager.change(room, act)

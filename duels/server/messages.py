@@ -21,7 +21,7 @@ from duels.core.wire import dump, dump_table, dump_view, part_id
 from duels.games import find
 from duels.server.match_start import published
 from duels.server.rooms import Incomplete, Room
-from duels.server.storage.base import COMPUTER, OVER, PLAYING, Rating, Row, Unavailable
+from duels.server.storage.base import COMPUTER, OVER, PLAYING, Row, StoredRating, Unavailable
 
 PROTOCOL = 2
 Json = dict[str, Any]
@@ -231,7 +231,7 @@ def refusal(reason: str) -> bytes:
     return encode({"type": "refusal", "reason": reason})
 
 
-def rating_info(rating: Rating) -> Json:
+def rating_info(rating: StoredRating) -> Json:
     return {
         "game": rating.game,
         "player": {"id": rating.player, "name": rating.name, "kind": rating.kind},

@@ -6,7 +6,7 @@ Characters that the bitmap font does not have are left out.
 from __future__ import annotations
 
 from duels.plotting.bitmap import ADVANCE, Canvas, legible
-from duels.server.storage.base import COMPUTER, OVER, PLAYING, WAITING, Row, Seat
+from duels.server.storage.base import COMPUTER, OVER, PLAYING, WAITING, Row, StoredSeat
 
 WIDTH, HEIGHT = 600, 315
 COLOURS = ((24, 27, 38), (86, 156, 255), (240, 242, 248))
@@ -19,7 +19,7 @@ def names(row: Row) -> list[str]:
     return ["you?" if seat is None else _name(seat) for seat in row.seats]
 
 
-def _name(seat: Seat) -> str:
+def _name(seat: StoredSeat) -> str:
     return f"Computer ({seat.name})" if seat.kind == COMPUTER else seat.name
 
 

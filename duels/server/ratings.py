@@ -8,12 +8,20 @@ from duels.core.errors import DuelsError
 from duels.core.wire import Find
 from duels.server.glicko2 import Strength, after
 from duels.server.rooms import usual
-from duels.server.storage.base import OVER, Conflict, Rating, Row, Seat, Store, Unavailable
+from duels.server.storage.base import (
+    OVER,
+    Conflict,
+    RoomStore,
+    Row,
+    StoredRating,
+    StoredSeat,
+    Unavailable,
+)
 
 AT_ONCE = 200  # matches
 
 
-async def rate_room(store: Store, row: Row, find: Find) -> None:
+async def rate_room(store: RoomStore, row: Row, find: Find) -> None:
     """Update the ratings by a finished match, once per match."""
     try:
         changed = await _changed(store, row, find)
@@ -26,7 +34,7 @@ async def rate_room(store: Store, row: Row, find: Find) -> None:
         await store.rate(row.id, changed)
 
 
-async def rate_all(store: Store, find: Find) -> int:
+async def rate_all(store: RoomStore, find: Find) -> int:
     """Count all uncounted matches in the order in which they ended; returns how many."""
     counted = 0
     async with store.rating_in_turn():
@@ -37,13 +45,13 @@ async def rate_all(store: Store, find: Find) -> int:
     return counted
 
 
-async def rebuild(store: Store, find: Find) -> int:
+async def rebuild(store: RoomStore, find: Find) -> int:
     """Recompute all ratings from the stored matches; returns how many matches."""
     await store.forget_ratings()
     return await rate_all(store, find)
 
 
-async def _changed(store: Store, row: Row, find: Find) -> list[Rating]:
+async def _changed(store: RoomStore, row: Row, find: Find) -> list[StoredRating]:
     """The new ratings of both players; empty if the match does not count."""
     one, two = row.seats
     if row.state != OVER or row.result is None or one is None or two is None:
@@ -61,11 +69,11 @@ async def _changed(store: Store, row: Row, find: Find) -> list[Rating]:
     was = [Strength(rating.rating, rating.deviation, rating.volatility) for rating in old]
     new = after(was[0], was[1], score), after(was[1], was[0], 1 - score)
     return [
-        Rating(row.game, seat.id, seat.kind, seat.name, *strength, rating.matches + 1)
+        StoredRating(row.game, seat.id, seat.kind, seat.name, *strength, rating.matches + 1)
         for seat, strength, rating in zip((one, two), new, old, strict=True)
     ]
 
 
-async def _rating(store: Store, game: str, seat: Seat) -> Rating:
+async def _rating(store: RoomStore, game: str, seat: StoredSeat) -> StoredRating:
     found = await store.rating(game, seat.id)
-    return found or Rating(game, seat.id, seat.kind, seat.name, *Strength(), 0)
+    return found or StoredRating(game, seat.id, seat.kind, seat.name, *Strength(), 0)

@@ -30,8 +30,8 @@ from duels.server.storage.base import (
     STARTING,
     WAITING,
     Conflict,
+    RoomStore,
     Row,
-    Store,
     StoredRoom,
     StoreError,
     Unavailable,
@@ -46,7 +46,7 @@ CLOSE_WITHIN = 5.0  # seconds to complete pending writes
 class RoomManager:
     """The rooms of one process."""
 
-    def __init__(self, settings: Settings, store: Store, find: Find = load) -> None:
+    def __init__(self, settings: Settings, store: RoomStore, find: Find = load) -> None:
         self.settings, self.store, self.find = settings, store, find
         self.rooms: dict[str, Room] = {}
         self.computers, self.metrics = ComputerPlayers(), Metrics()

@@ -27,7 +27,7 @@ from duels.server.commands import REACTIONS
 from duels.server.computer_players import levels
 from duels.server.limits import RateLimiter
 from duels.server.match_start import published
-from duels.server.matchmaking import Matchmaking, NewMatch, Taken, seat_of
+from duels.server.matchmaking import Matchmaking, NewMatch, NotAllowed, seat_of
 from duels.server.responses import NO_STORE, Refusal, encoded_response, json_response, refusal
 from duels.server.room_manager import RoomManager
 from duels.server.rooms import NoRoom, Room
@@ -100,7 +100,7 @@ class Api:
                 return refusal(error.status, error.reason)
             except (NoRoom, UnknownName) as error:
                 return refusal(404, str(error))
-            except Taken as error:
+            except NotAllowed as error:
                 return refusal(409, str(error))
             except (Unavailable, Conflict):
                 return refusal(503, "this cannot be stored or read now; try again")
@@ -260,18 +260,20 @@ class Api:
             match = room.playing()
             seed = None if match.seed is None else str(match.seed)
             if not isinstance(fair := match.about.get(KEY), dict):
-                raise Taken("the record does not tell a secret and nonces to check its seed by")
+                raise NotAllowed(
+                    "the record does not tell a secret and nonces to check its seed by"
+                )
             return json_response({**fair, "seed": seed, "draws": draws(match)})
 
     def _begun(self, room: Room) -> None:
         if room.match is None:
-            raise Taken("the match has not started")
+            raise NotAllowed("the match has not started")
 
     def _over(self, room: Room) -> None:
         if room.row.state == CLOSED:
-            raise Taken("the match was not played")
+            raise NotAllowed("the match was not played")
         if room.row.state != OVER:
-            raise Taken("the match is not over")
+            raise NotAllowed("the match is not over")
 
     # Players.
 

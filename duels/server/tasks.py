@@ -8,7 +8,7 @@ from collections.abc import Awaitable, Callable, Container, Coroutine
 from typing import Any
 
 from duels.core.errors import DuelsError
-from duels.server.storage.base import Conflict, Store, Unavailable, log
+from duels.server.storage.base import Conflict, RoomStore, Unavailable, log
 
 AT_ONCE = 100  # due matches read from the store
 
@@ -40,7 +40,7 @@ class Tasks:
 
 
 async def process_due(
-    store: Store, now: float, ours: Container[str], process: Callable[[str], Awaitable[None]]
+    store: RoomStore, now: float, ours: Container[str], process: Callable[[str], Awaitable[None]]
 ) -> None:
     """Process every due match whose lease no other process holds.
 

@@ -193,7 +193,7 @@ class WebSocketEndpoint:
     def _content(self, message: Message) -> bytes | str:
         content: Any = message.get("text") or message.get("bytes") or b""
         if len(content) > self.settings.limits.message_size:
-            raise TooLarge(f"a frame has at most {self.settings.limits.message_size} bytes")
+            raise MessageTooLarge(f"a frame has at most {self.settings.limits.message_size} bytes")
         found: bytes | str = content
         return found
 
@@ -211,7 +211,7 @@ class WebSocketEndpoint:
                 command = commands.read(self._content(message))
                 if isinstance(command, commands.Hello):
                     raise MalformedMove("there was a hello already")
-            except TooLarge as error:
+            except MessageTooLarge as error:
                 self._refuse(connection, str(error), TOO_LARGE)
                 return
             except MalformedMove as error:
@@ -224,7 +224,7 @@ class WebSocketEndpoint:
         connection.dismiss(messages.refusal(reason), code)
 
 
-class TooLarge(MalformedMove):
+class MessageTooLarge(MalformedMove):
     """A message is larger than allowed."""
 
 

@@ -21,7 +21,7 @@ from hypothesis import strategies as st
 
 from duels.cli.autosave import Autosave
 from duels.cli.prompt import Quit
-from duels.cli.table import Table
+from duels.cli.table import TerminalMatch
 from duels.cli.terminal import Terminal
 from duels.core import Decide, Match
 from duels.core.record import dumps, loads
@@ -181,7 +181,7 @@ def play_typed(
     match = Match(load(slug, **options), seed, players=players)
     typist = Typist(match, iter(lines))
     try:
-        Table(match, typist, Autosave(None, typist.note)).run()
+        TerminalMatch(match, typist, Autosave(None, typist.note)).run()
         assert match.result is not None
     except EOFError:
         assert typist.typed is None
@@ -205,7 +205,7 @@ def test_moves_alone_play_to_the_end(game: tuple[str, dict[str, object]], seed: 
     any_move = Random(seed)
     typist = Typist(match, (Line("move", number=any_move.randrange(10**6)) for _ in count()))
     try:
-        Table(match, typist, Autosave(None, typist.note)).run()
+        TerminalMatch(match, typist, Autosave(None, typist.note)).run()
     finally:
         typist.close()
     assert match.result is not None

@@ -9,14 +9,14 @@ import pytest
 
 from duels.cli.autosave import Autosave
 from duels.cli.files import Left
-from duels.cli.menu import Chosen, Entry, greeting, matches, opponents, question, read
+from duels.cli.menu import Chosen, MenuEntry, greeting, matches, opponents, question, read
 from duels.core import Match
 from duels.core.errors import DuelsError
 from duels.games import BUILT_IN, find, load
 from duels.players import BUILT_IN as OPPONENTS
 from tests.terminal_helpers import run
 
-GAMES = [Entry(slug, find(slug).title, find(slug).summary) for slug in BUILT_IN]
+GAMES = [MenuEntry(slug, find(slug).title, find(slug).summary) for slug in BUILT_IN]
 LEFT = [
     Left("/a/1.json", "Number Wars", ("human", "perfect"), 12, 1e9),
     Left("/a/2.json", "Digit Duel", ("human", "human"), 1, 1e8),

@@ -15,7 +15,7 @@ import pytest
 
 from duels.core.errors import OptionError
 from duels.core.game import AnyGame, History
-from duels.core.presentation import Die, Hand, Item, Meter, Part, Pile, Score, Sealed, Tokens
+from duels.core.presentation import Die, Hand, Item, Meter, Part, Pile, Points, Sealed, Tokens
 from duels.core.views import table_of
 from duels.games import BUILT_IN, load
 from duels.plotting.bitmap import FONT, Canvas
@@ -179,8 +179,8 @@ def test_all_that_a_part_says_is_in_the_image() -> None:
         *((Die("Die", face, owner),) for face in "1234567" for owner in (0, 1)),
         *((Die("Die", face),) for face in ("10", "A♠", "A♥", "A♦", "A♣")),
         *((Sealed("Choice", owner=owner),) for owner in (0, 1)),
-        *((Score("Points", points, goal, 0),) for points, goal in ((1, 3), (2, 3), (2, 4))),
-        *((Score("Points", points, goal, 0),) for points, goal in ((20, 30), (-4, 30), (0, 30))),
+        *((Points("Points", points, goal, 0),) for points, goal in ((1, 3), (2, 3), (2, 4))),
+        *((Points("Points", points, goal, 0),) for points, goal in ((20, 30), (-4, 30), (0, 30))),
     ]
     frames = [shown(*parts) for parts in tables]
     assert len(set(frames)) == len(frames)

@@ -21,7 +21,7 @@ from duels.core.presentation import (
     Lines,
     Part,
     Pile,
-    Score,
+    Points,
     Sealed,
     Step,
     heading,
@@ -115,7 +115,7 @@ class BareGoofspiel(Game[State, State]):
             cards = tuple(Item(bid, bid if player == viewer else "") for bid in bids)
             parts.append(Hand("Bids", cards, owner=player))
             parts.append(
-                Score("Points", seen.scores[player], sum(range(1, self.cards + 1)), player)
+                Points("Points", seen.scores[player], sum(range(1, self.cards + 1)), player)
             )
         return [*parts, *(Sealed("Bid", owner=player) for player in (0, 1))]
 

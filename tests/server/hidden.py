@@ -21,7 +21,7 @@ from duels.server.command_handler import CommandHandler
 from duels.server.room_manager import RoomManager
 from duels.server.rooms import Room
 from duels.server.settings import Settings
-from duels.server.storage.base import HUMAN, PLAYING, Row, Seat, StoredRoom
+from duels.server.storage.base import HUMAN, PLAYING, Row, StoredRoom, StoredSeat
 from duels.server.storage.sqlite import SqliteStore
 from tests.core.test_courses import VIEWERS, course, step, twin
 from tests.server.server import NONCE, QUICK, run
@@ -59,8 +59,8 @@ class Ear:
 
 
 def room_with(settings: Settings, match: Match, id: str = ID) -> Room:
-    seats: list[Seat | None] = [
-        Seat(HUMAN, f"Player {n + 1}", str(n), digest(KEYS[n])) for n in (0, 1)
+    seats: list[StoredSeat | None] = [
+        StoredSeat(HUMAN, f"Player {n + 1}", str(n), digest(KEYS[n])) for n in (0, 1)
     ]
     row = Row(id, match.game.slug, {}, NOW, str(SECRET), seats, nonces=[NONCE, NONCE])
     row.begun = NOW

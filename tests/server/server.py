@@ -29,7 +29,7 @@ from duels.server.app import make_app
 from duels.server.room_manager import RoomManager
 from duels.server.rooms import Room
 from duels.server.settings import Limits, Settings
-from duels.server.storage.base import Store
+from duels.server.storage.base import RoomStore
 from duels.server.storage.sqlite import SqliteStore
 
 ROOT = Path(__file__).parents[2]
@@ -65,7 +65,7 @@ class Served:
 
 @asynccontextmanager
 async def served(
-    settings: Settings = QUICK, store: Store | None = None, **changes: Any
+    settings: Settings = QUICK, store: RoomStore | None = None, **changes: Any
 ) -> AsyncIterator[Served]:
     settings = replace(settings, **changes)
     manager = RoomManager(settings, store or SqliteStore(settings.database))

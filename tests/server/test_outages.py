@@ -30,7 +30,7 @@ from duels.server import workers
 from duels.server.app import store_of
 from duels.server.heartbeats import Heartbeats, new_heartbeats
 from duels.server.serve import address, listen
-from duels.server.storage.base import Save, Store, StoreError, Unavailable
+from duels.server.storage.base import RoomStore, Save, StoreError, Unavailable
 from tests.server.postgres import Postgres
 from tests.server.server import QUICK, ROOT, Process, Served, play_out, run, served
 from tests.server.test_restart import people
@@ -153,7 +153,7 @@ def test_when_the_thread_of_the_store_ends_the_process_ends_with_a_failure(tmp_p
 
 @pytest.mark.parametrize("bad", ["0 \ud800", "0 \0"])
 def test_an_item_that_cannot_be_stored_fails_alone(database: str, bad: str) -> None:
-    async def test(store: Store) -> None:
+    async def test(store: RoomStore) -> None:
         rows = [new_row() for _ in range(20)]
         await asyncio.gather(*(store.save(Save(row)) for row in rows))
         saves = [
@@ -330,7 +330,7 @@ def test_a_server_whose_file_is_locked_by_another_program_is_not_ready(tmp_path:
 def test_a_store_that_is_only_read_writes_nothing(tmp_path: Path) -> None:
     path = str(tmp_path / "duels.sqlite")
 
-    async def fill(store: Store) -> None:
+    async def fill(store: RoomStore) -> None:
         await store.save(Save(new_row()))
 
     async def read() -> None:

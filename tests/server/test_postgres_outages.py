@@ -18,7 +18,7 @@ import httpx
 from websockets.exceptions import ConnectionClosed
 
 from duels.server.app import store_of
-from duels.server.storage.base import Save, Store, StoredRoom, Unavailable
+from duels.server.storage.base import RoomStore, Save, StoredRoom, Unavailable
 from tests.server.crashing import Crowd, through, until_moves
 from tests.server.postgres import Postgres
 from tests.server.proxy import Proxy
@@ -145,7 +145,7 @@ async def end_under(postgres: Postgres, id: str, waiting: int, then: Awaitable[A
     await other.close()
 
 
-async def loaded(store: Store, id: str) -> StoredRoom:
+async def loaded(store: RoomStore, id: str) -> StoredRoom:
     """A room, asked for again until the connections that have ended are noticed."""
     while True:
         with suppress(Unavailable):

@@ -22,7 +22,7 @@ from duels.games import load
 from duels.server.app import store_of
 from duels.server.import_export import take
 from duels.server.storage import schema
-from duels.server.storage.base import Save, Store, header
+from duels.server.storage.base import RoomStore, Save, header
 from tests.server.server import QUICK, Person, Process, Served, run, served
 from tests.server.test_rooms import Hands, seated
 from tests.server.test_stores import database, new_row, with_store
@@ -159,10 +159,10 @@ def test_a_store_of_an_older_version_is_brought_up_to_date(
     """On either store a new step is done once, and what was there stays."""
     row = new_row()
 
-    async def fill(store: Store) -> None:
+    async def fill(store: RoomStore) -> None:
         await store.save(Save(row))
 
-    async def look(store: Store) -> None:
+    async def look(store: RoomStore) -> None:
         assert await store.row(row.id) == row
         await store._all("INSERT INTO later (n) VALUES (1)")  # type: ignore[attr-defined]
 
@@ -182,7 +182,7 @@ def test_a_store_of_an_older_version_is_brought_up_to_date(
 
     run(refused)
 
-    async def undo(store: Store) -> None:  # the database is shared by other tests
+    async def undo(store: RoomStore) -> None:  # the database is shared by other tests
         await store._all("DROP TABLE later")  # type: ignore[attr-defined]
         await store._all(f"DELETE FROM store WHERE version = {newer}")  # type: ignore[attr-defined]
 

@@ -23,11 +23,11 @@ from duels.server.storage.base import (
     HUMAN,
     OVER,
     Conflict,
-    Rating,
+    RoomStore,
     Row,
     Save,
-    Seat,
-    Store,
+    StoredRating,
+    StoredSeat,
     Unavailable,
 )
 from duels.server.storage.sqlite import SqliteStore
@@ -46,7 +46,7 @@ def database(request: pytest.FixtureRequest, tmp_path: Path) -> str:
     return str(tmp_path / "duels.sqlite")
 
 
-def with_store(database: str, test: Callable[[Store], Awaitable[None]]) -> None:
+def with_store(database: str, test: Callable[[RoomStore], Awaitable[None]]) -> None:
     async def opened() -> None:
         store = store_of(database)
         await store.open()
@@ -59,7 +59,7 @@ def with_store(database: str, test: Callable[[Store], Awaitable[None]]) -> None:
 
 
 def new_row(**more: Any) -> Row:
-    ada, bob = (Seat(HUMAN, name, f"{name} id", f"{name} {new_room_id()}") for name in "ab")
+    ada, bob = (StoredSeat(HUMAN, name, f"{name} id", f"{name} {new_room_id()}") for name in "ab")
     row = Row(new_room_id(), "digit-duel", {}, 1.0, "7", [ada, bob], nonces=[None, None])
     for name, value in more.items():
         setattr(row, name, value)
@@ -67,7 +67,7 @@ def new_row(**more: Any) -> Row:
 
 
 def test_a_room_comes_back_with_its_entries_and_answers(database: str) -> None:
-    async def test(store: Store) -> None:
+    async def test(store: RoomStore) -> None:
         row = new_row(pending={"moment": 0, "picks": {}})
         await store.save(Save(row))
         assert row.version == 1
@@ -86,7 +86,7 @@ def test_a_room_comes_back_with_its_entries_and_answers(database: str) -> None:
 
 
 def test_whoever_comes_second_is_refused_and_writes_nothing(database: str) -> None:
-    async def test(store: Store) -> None:
+    async def test(store: RoomStore) -> None:
         row = new_row()
         await store.save(Save(row))
         again = await store.load(row.id)
@@ -105,7 +105,7 @@ def test_whoever_comes_second_is_refused_and_writes_nothing(database: str) -> No
 
 
 def test_many_changes_at_once_are_all_kept_and_go_together(database: str) -> None:
-    async def test(store: Store) -> None:
+    async def test(store: RoomStore) -> None:
         rows = [new_row() for _ in range(60)]
         await asyncio.gather(*(store.save(Save(row)) for row in rows))
         before = store.commits  # type: ignore[attr-defined]
@@ -124,7 +124,7 @@ def test_many_changes_at_once_are_all_kept_and_go_together(database: str) -> Non
 
 
 def test_lists_find_what_they_should(database: str) -> None:
-    async def test(store: Store) -> None:
+    async def test(store: RoomStore) -> None:
         mine = new_row(open=True, updated=5.0, deadline=10.0, request=new_room_id())
         done = new_row(state=OVER, ended=50.0, updated=50.0, seats=list(mine.seats))
         closed = new_row(state="closed", seats=list(mine.seats))
@@ -148,7 +148,7 @@ def test_lists_find_what_they_should(database: str) -> None:
 
 
 def test_names_ratings_and_analyses_are_kept(database: str) -> None:
-    async def test(store: Store) -> None:
+    async def test(store: RoomStore) -> None:
         who = new_room_id()
         assert await store.name(who) is None
         await store.rename(who, "Ada", 1.0)
@@ -157,7 +157,7 @@ def test_names_ratings_and_analyses_are_kept(database: str) -> None:
         row = new_row(state=OVER, ended=1.0)
         await store.save(Save(row))
         assert row.id in [other.id for other in await store.unrated(1000)]
-        rating = Rating("g" + who, who, HUMAN, "Ada", 1600.5, 80.0, 0.06, 3)
+        rating = StoredRating("g" + who, who, HUMAN, "Ada", 1600.5, 80.0, 0.06, 3)
         await store.rate(row.id, [rating])
         with pytest.raises(Conflict):
             await store.rate(row.id, [rating])

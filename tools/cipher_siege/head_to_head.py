@@ -6,7 +6,7 @@ from math import log, sqrt
 from typing import Any
 
 from duels.algorithms.compiled import Array, compiled, np
-from duels.games.cipher_siege.bounds.q_responder import Estimate, estimate
+from duels.games.cipher_siege.bounds.q_responder import MeanScore, mean_score
 from duels.games.cipher_siege.compiled_policy import choose, new_scratch
 from duels.games.cipher_siege.compiled_rules import (
     CAP_M,
@@ -216,7 +216,7 @@ def face(
 
 def contest_score(
     game: CipherSiege, tables: Tables, store: Store, seat: int, foe: int, games: int, budget: int
-) -> Estimate:
+) -> MeanScore:
     """The strategy's score in one seat against one opponent."""
     fine = build_tables(game, int(tables.const[PLIES]))
     tree = new_store(13, 400_000)
@@ -226,4 +226,4 @@ def contest_score(
     score = contest(
         games, one, two, budget, tables, store, fine, tree, new_states(), new_scratch(), path, rng
     )
-    return estimate(float(score) if seat == 0 else 1.0 - float(score), games)
+    return mean_score(float(score) if seat == 0 else 1.0 - float(score), games)

@@ -120,7 +120,7 @@ class Digits(dict[int, tuple[int, ...]]):
         return found
 
 
-class Hand(NamedTuple):
+class HandMoves(NamedTuple):
     """A hand and its moves in the strategy's order, swaps last."""
 
     names: tuple[Move, ...]
@@ -145,7 +145,7 @@ class CardEncoding:
         self.space: int = base**game.values  # how many codes there are
         self.digits = Digits(base, self.radix)
         self._cards: dict[int, Cards] = {}
-        self._hands: dict[int, Hand] = {}
+        self._hands: dict[int, HandMoves] = {}
 
     def code(self, held: Iterable[int]) -> int:
         return sum(self.radix[card - 1] for card in held)
@@ -160,7 +160,7 @@ class CardEncoding:
             found = self._cards[code] = cards_in(self.digits[code])
         return found
 
-    def hand(self, code: int) -> Hand:
+    def hand(self, code: int) -> HandMoves:
         """The moves of a hand; swaps are among them although a position may not allow them."""
         found = self._hands.get(code)
         if found is None:
@@ -169,7 +169,7 @@ class CardEncoding:
             rows = tuple(map(self.row, names))
             plain = sum(kind != SWAP for kind, _, _ in rows)
             places = {name: place for place, name in enumerate(names)}
-            found = self._hands[code] = Hand(names, rows, places, plain, best, damage)
+            found = self._hands[code] = HandMoves(names, rows, places, plain, best, damage)
         return found
 
     def row(self, name: Move) -> tuple[int, int, int]:

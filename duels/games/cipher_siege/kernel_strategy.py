@@ -67,7 +67,7 @@ def unpack_block(
     data: Array, first: Any, count: int, share: float, found: Array, moves: Array, sums: Array,
     used: int, parts: Array,
 ) -> int:  # fmt: skip
-    """Read the states of one block, as `duels.games.cipher_siege.strategy.Block` does.
+    """Read the states of one block, as `duels.games.cipher_siege.strategy.StateBlock` does.
 
     Gives how much of `moves` and `sums` is used then. `parts` is room to work in.
     """

@@ -29,7 +29,7 @@ REMEMBERED = 50_000  # mixes
 Position = tuple[int, int, int, int, int, int, int, int]
 
 
-class Player:
+class SelfPlay:
     """Plays the strategy against itself."""
 
     def __init__(self, encoding: CardEncoding, policy: Policy) -> None:
@@ -83,7 +83,7 @@ class Player:
         return found
 
 
-class Tally:
+class PlayOutTally:
     """The play-outs of one move so far."""
 
     def __init__(self, positions: list[tuple[float, Position]], over: float, score: float) -> None:
@@ -131,7 +131,7 @@ class Tally:
 class PlayOuts:
     """Play-outs of the moves of one choice."""
 
-    def __init__(self, player: Player, view: View, longest: int = LONGEST) -> None:
+    def __init__(self, player: SelfPlay, view: View, longest: int = LONGEST) -> None:
         from random import Random  # imported late: most choices need no play-out
 
         self._random, self._player = Random, player
@@ -139,7 +139,7 @@ class PlayOuts:
         self._end = self.belief.choices + longest
         about = view.game.slug, view.game.settings(), view.player, view.observation, view.history
         self._seed = repr(about)
-        self._tallies: dict[Move, Tally] = {}
+        self._tallies: dict[Move, PlayOutTally] = {}
 
     def measure(self, move: Move, count: int) -> float:
         """The mover's chance to win with a move, from so many play-outs, in whole batches."""
@@ -156,14 +156,14 @@ class PlayOuts:
             tally.run(score, random())
         return tally.worth(-(-count // BATCH))
 
-    def _tally(self, move: Move) -> Tally:
+    def _tally(self, move: Move) -> PlayOutTally:
         """What the opponent may hold after a move and a draw; winning hands count apart."""
         encoding, info = self._player.encoding, self.belief.info_state
         kind, _, worth = encoding.row(move) if move != "pass" else (-1, 0, 0)
         if kind == ATTACK and worth >= info.other_ci:
-            return Tally([], 1.0, 1.0)
+            return PlayOutTally([], 1.0, 1.0)
         if info.choices + 1 >= self._end:
-            return Tally([], 1.0, 0.5)
+            return PlayOutTally([], 1.0, 0.5)
         positions, lost = [], 0.0
         for odd, position in self._replies(move):
             if encoding.hand(position[0]).damage >= position[4]:
@@ -171,7 +171,7 @@ class PlayOuts:
             else:
                 positions.append((odd, position))
         positions.sort(key=lambda found: (encoding.hand(found[1][0]).damage, found[1]))
-        return Tally(positions, lost, 0.0)
+        return PlayOutTally(positions, lost, 0.0)
 
     def _replies(self, move: Move) -> Iterator[tuple[float, Position]]:
         encoding = self._player.encoding

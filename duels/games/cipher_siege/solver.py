@@ -42,7 +42,7 @@ from duels.games.cipher_siege.infostate import (
     in_turn_order,
     info_state,
 )
-from duels.games.cipher_siege.playouts import Player, PlayOuts
+from duels.games.cipher_siege.playouts import PlayOuts, SelfPlay
 from duels.games.cipher_siege.rules import (
     CipherSiege,
     Seen,
@@ -111,7 +111,7 @@ class CipherSiegeSolution(Solution):
              for v in range(SCALE + 1)]
             for rough in ROUGH
         ]  # fmt: skip
-        self.player = Player(self._encoding, self._policy)
+        self.player = SelfPlay(self._encoding, self._policy)
         self._value_network = find_value_network(self.game)
         self._playouts: dict[Any, PlayOuts] = {}
 

@@ -69,7 +69,7 @@ class Stored(NamedTuple):
     values: bytes
 
 
-class Block:
+class StateBlock:
     """The states of one block by key; a state is made when it is asked for."""
 
     def __init__(self, first: int, count: int, packed: memoryview | bytes) -> None:
@@ -128,10 +128,10 @@ class Strategy:
         for at in range(len(self._first)):
             yield from self._unpack(at)
 
-    def _unpack(self, at: int) -> Block:
+    def _unpack(self, at: int) -> StateBlock:
         end = self._offset[at + 1] if at + 1 < len(self._offset) else len(self._blocks)
         count = min(BLOCK, self.states - at * BLOCK)
-        return Block(self._first[at], count, self._blocks[self._offset[at] : end])
+        return StateBlock(self._first[at], count, self._blocks[self._offset[at] : end])
 
 
 def pack(states: Sequence[Stored]) -> bytes:

@@ -14,7 +14,7 @@ from duels.games.digit_duel.kernel import ATTACKER, LEFT, LIFE, Rules, options
 from duels.games.digit_duel.rules import DigitDuel
 from duels.kernels import Array, CompiledPolicy, Scalar, bits, compiled, np
 from duels.kernels.policies import share_of
-from duels.kernels.simultaneous import mixed, sealed
+from duels.kernels.simultaneous import chooser_tables, mixed
 
 
 class Chances(NamedTuple):
@@ -85,4 +85,6 @@ def table(game: DigitDuel) -> Chances:
 
 def hidden_chooser(game: DigitDuel, opponent: str) -> CompiledPolicy | None:
     found = table(game)
-    return MIXED._replace(tables=sealed(found, share_of(opponent), game.digits, found.wins.size))
+    return MIXED._replace(
+        tables=chooser_tables(found, share_of(opponent), game.digits, found.wins.size)
+    )

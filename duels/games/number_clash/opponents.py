@@ -14,7 +14,7 @@ from duels.games.number_clash.kernel import GREEDY, LEFT, SCORE, Rules, options
 from duels.games.number_clash.rules import NumberClash
 from duels.kernels import Array, CompiledPolicy, Scalar, bits, compiled, np
 from duels.kernels.policies import share_of
-from duels.kernels.simultaneous import mixed, sealed
+from duels.kernels.simultaneous import chooser_tables, mixed
 
 LARGEST = 10_000_000  # combinations of numbers and scores: 80 MB
 
@@ -109,4 +109,6 @@ def chooser(game: NumberClash, opponent: str) -> CompiledPolicy | None:
     if combinations(game) > LARGEST:
         return None
     share = share_of(opponent)
-    return MIXED._replace(tables=sealed(table(game), share, game.numbers, combinations(game)))
+    return MIXED._replace(
+        tables=chooser_tables(table(game), share, game.numbers, combinations(game))
+    )

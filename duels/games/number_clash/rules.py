@@ -18,7 +18,7 @@ from duels.core.presentation import (
     Line,
     Lines,
     Part,
-    Score,
+    Points,
     Sealed,
     Step,
     Tokens,
@@ -201,6 +201,6 @@ class NumberClash(Game[State, State]):
         for player, left in enumerate(seen.numbers):
             spent = (n for n in range(1, self.numbers + 1) if n not in left)
             parts.append(Tokens("Numbers", tokens(left, spent, player == viewer), player))
-            parts.append(Score("Points", seen.scores[player], self.points, player))
+            parts.append(Points("Points", seen.scores[player], self.points, player))
         choosing = bool(seen.numbers[0]) and max(seen.scores) < self.points
         return [*parts, *(Sealed("Choice", owner=player) for player in (0, 1) if choosing)]

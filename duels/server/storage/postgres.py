@@ -18,8 +18,8 @@ from duels.server.leases import KEEPALIVE, PATIENCE, TROUBLE, Leases
 from duels.server.storage import schema
 from duels.server.storage.base import (
     Conflict,
-    Rating,
     Save,
+    StoredRating,
     StoredRoom,
     StoreError,
     Unavailable,
@@ -290,7 +290,7 @@ class PostgresStore(Queries):
                 with suppress(*TROUBLE):
                     await connection.execute("SELECT pg_advisory_unlock($1, 0)", RATING)
 
-    async def rate(self, room: str, changed: list[Rating]) -> None:
+    async def rate(self, room: str, changed: list[StoredRating]) -> None:
         rows = [msgspec.structs.astuple(rating) for rating in changed]
         if not await self._run("fetch", RATE, room, *by_column(rows, 8)):
             raise Conflict(room)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from duels.server.storage import schema
-from duels.server.storage.base import Damage, Rating, Row, StoreError, unpacked
+from duels.server.storage.base import Damage, Row, StoredRating, StoreError, unpacked
 
 
 class Queries:
@@ -64,12 +64,12 @@ class Queries:
     async def rename(self, digest: str, name: str, now: float) -> None:
         await self._all(schema.RENAME, digest, name, now)
 
-    async def ratings_of(self, player: str) -> list[Rating]:
-        return [Rating(*found) for found in await self._all(schema.RATINGS_OF, player)]
+    async def ratings_of(self, player: str) -> list[StoredRating]:
+        return [StoredRating(*found) for found in await self._all(schema.RATINGS_OF, player)]
 
-    async def ratings(self, game: str, most: int) -> list[Rating]:
-        return [Rating(*found) for found in await self._all(schema.RATINGS, game, most)]
+    async def ratings(self, game: str, most: int) -> list[StoredRating]:
+        return [StoredRating(*found) for found in await self._all(schema.RATINGS, game, most)]
 
-    async def rating(self, game: str, player: str) -> Rating | None:
+    async def rating(self, game: str, player: str) -> StoredRating | None:
         found = await self._all(schema.RATING, game, player)
-        return Rating(*found[0]) if found else None
+        return StoredRating(*found[0]) if found else None

@@ -24,8 +24,8 @@ from duels.core.errors import RecordError
 from duels.server.storage import schema
 from duels.server.storage.base import (
     Conflict,
-    Rating,
     Save,
+    StoredRating,
     StoredRoom,
     StoreError,
     Unavailable,
@@ -272,7 +272,7 @@ class SqliteStore(Queries):
         """None: there are no other workers."""
         return None
 
-    async def rate(self, room: str, changed: list[Rating]) -> None:
+    async def rate(self, room: str, changed: list[StoredRating]) -> None:
         def job(connection: sqlite3.Connection) -> None:
             if connection.execute(schema.RATED, (room,)).rowcount != 1:
                 raise Conflict(room)

@@ -20,7 +20,7 @@ from duels.games.cipher_siege import belief
 from duels.games.cipher_siege.belief import SLIP, Belief
 from duels.games.cipher_siege.encoding import CardEncoding, moves_of
 from duels.games.cipher_siege.infostate import InfoState
-from duels.games.cipher_siege.playouts import Player, PlayOuts
+from duels.games.cipher_siege.playouts import PlayOuts, SelfPlay
 from duels.games.cipher_siege.rules import CipherSiege, Seen, State
 from duels.games.cipher_siege.solver import CipherSiegeSolution
 from duels.games.cipher_siege.strategy import KIND, Stored, payload_of
@@ -189,7 +189,7 @@ def test_play_outs_are_worth_what_the_rules_followed_to_the_end_say(
     game = load("cipher-siege", **options)
     assert isinstance(game, CipherSiege)
     solution = made_up(game, tmp_path, monkeypatch)
-    player = Player(CardEncoding(game), solution._policy)
+    player = SelfPlay(CardEncoding(game), solution._policy)
     off = []
     for view, _ in positions(game, range(40)):
         playouts = PlayOuts(player, view, longest=3)
@@ -241,7 +241,7 @@ def from_the_tree(number: int) -> list[float]:
             for j, move in enumerate(builder.moves[at])
             if mine[begin + j] > 0
         ]
-    player = Player(encoding, lambda info: mixes[info])
+    player = SelfPlay(encoding, lambda info: mixes[info])
     n = tree.level.shape[0]
     reach, value, q = np.zeros(n), np.zeros(n), np.zeros(int(tree.offset[-1]))
     wanted = {name: at for name, at in builder.sets.items() if len(builder.moves[at]) > 1}

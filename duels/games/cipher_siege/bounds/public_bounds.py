@@ -22,7 +22,7 @@ from duels.games.cipher_siege.bounds.public_tree import (
     set_root,
     work,
 )
-from duels.games.cipher_siege.bounds.q_responder import Estimate, estimate, go_on
+from duels.games.cipher_siege.bounds.q_responder import MeanScore, go_on, mean_score
 from duels.games.cipher_siege.compiled_policy import choose, new_scratch
 from duels.games.cipher_siege.compiled_rules import (
     CI_O,
@@ -110,7 +110,7 @@ class Bounds(NamedTuple):
 
     upper: float
     lower: float  # by the leaves' lower bounds, which are estimates if something is learned
-    score: Estimate | None
+    score: MeanScore | None
     tau: float
     choices: int  # own choices at public histories that were searched
     leaves: int
@@ -149,14 +149,14 @@ class PublicResponder:
             upper, lower, None, tau, int(wk.count[0]), int(wk.count[1]), time.monotonic() - began
         )
 
-    def score(self, games: int, seed: int = 7) -> Estimate:
+    def score(self, games: int, seed: int = 7) -> MeanScore:
         """What a player with the plan of the last pass scores in fresh games."""
         rng = np.array([seed * 1_000_003 + self.seat], dtype=np.uint64)
         mean = follow_plan(
             games, self.seat, self.tables, self.strategy, self.geometry, self.plan, self.q_table,
             new_states(), new_scratch(), rng,
         )  # fmt: skip
-        return estimate(float(mean), games)
+        return mean_score(float(mean), games)
 
 
 def close_in(

@@ -182,7 +182,7 @@ def duel(
     return total / games
 
 
-class Estimate(NamedTuple):
+class MeanScore(NamedTuple):
     """A mean score with the half-width of its 95% confidence interval."""
 
     mean: float
@@ -193,9 +193,9 @@ class Estimate(NamedTuple):
         return f"{self.mean:.4f} ± {self.half:.4f} ({self.games} games)"
 
 
-def estimate(mean: float, games: int) -> Estimate:
+def mean_score(mean: float, games: int) -> MeanScore:
     """For scores of 0 or 1 (a rare half counts as if it were the mean)."""
-    return Estimate(mean, 1.96 * sqrt(max(mean * (1 - mean), 1e-9) / games), games)
+    return MeanScore(mean, 1.96 * sqrt(max(mean * (1 - mean), 1e-9) / games), games)
 
 
 class Responder:
@@ -229,11 +229,11 @@ class Responder:
         s[KNOWN_M], s[KNOWN_O], s[PLY] = info.known_other, info.known_own, info.choices
         return int(known_best(s, self.tables, self.q_table, self.scratch))
 
-    def score(self, games: int, seed: int = 99) -> Estimate:
+    def score(self, games: int, seed: int = 99) -> MeanScore:
         """The score over fresh games."""
         rng = np.array([seed * 1_000_003 + self.seat], dtype=np.uint64)
         mean = duel(
             games, self.seat, self.tables, self.strategy, self.q_table, self.states, self.scratch,
             rng,
         )  # fmt: skip
-        return estimate(float(mean), games)
+        return mean_score(float(mean), games)
