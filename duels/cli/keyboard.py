@@ -152,7 +152,7 @@ class Keyboard:
             except SystemError as error:
                 # The alarm rang while readline was telling Python of Ctrl-C.
                 if isinstance(error.__cause__, KeyboardInterrupt):
-                    raise KeyboardInterrupt from None
+                    raise error.__cause__ from None  # Ctrl-C, or a signal that asks to end
                 raise
             finally:
                 self._half_typed = _nothing

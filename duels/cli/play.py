@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import signal
 from argparse import Namespace
-from types import FrameType
 
 from duels.cli.autosave import Autosave
 from duels.cli.prompt import Quit, ask_step
-from duels.cli.table import Table
+from duels.cli.signals import Stopped, status_of, stoppable
+from duels.cli.table import TerminalMatch
 from duels.cli.terminal import Terminal, drop_output, program
 from duels.core.chance import first_player, new_seed
 from duels.core.clock import TimeControl
@@ -19,21 +19,8 @@ from duels.core.presentation import Step
 from duels.games import find
 from duels.players import HUMAN, NEXT_STRONGEST, STRONGEST, named, needs_solution, outside
 
-INTERRUPTED = 128 + signal.SIGINT
 PIPE_CLOSED = 128 + signal.SIGPIPE
-SIGNALS = (signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)
 NO_CLOCK = TimeControl()
-
-
-class Stopped(BaseException):
-    """The system asks the program to end."""
-
-    def __init__(self, number: int) -> None:
-        self.number = number
-
-
-def _stop(number: int, frame: FrameType | None) -> None:
-    raise Stopped(number)
 
 
 def play_matches(
@@ -77,27 +64,23 @@ def sit_down(
     terminal: Terminal, match: Match, keeper: Autosave, secrets: bool = True
 ) -> int | None:
     """Play one match to its end; an exit status if it was left before."""
-    usual = {number: signal.signal(number, _stop) for number in SIGNALS}
     try:
-        Table(match, terminal, keeper, secrets).run()
+        with stoppable(signal.SIGQUIT):
+            TerminalMatch(match, terminal, keeper, secrets).run()
         return None
     except Quit:
         status, why = 0, "Left the game."
     except EOFError:
         status, why = 1, "The input ended before the game did."
-    except KeyboardInterrupt:
-        status, why = INTERRUPTED, "Interrupted."
-    except Stopped as stopped:
-        status, why = 128 + stopped.number, "Stopped."
+    except KeyboardInterrupt as stop:
+        why = "Stopped." if isinstance(stop, Stopped) else "Interrupted."
+        status = status_of(stop)
     except BrokenPipeError:
         status, why = PIPE_CLOSED, "The output was closed."
         drop_output()
     except OSError as error:
         status, why = 1, f"The output cannot be written: {error.strerror}."
         drop_output()
-    finally:
-        for number, handler in usual.items():
-            signal.signal(number, handler)
     return _leave(terminal, match, keeper, status, why)
 
 

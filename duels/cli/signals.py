@@ -24,9 +24,13 @@ def status_of(stop: KeyboardInterrupt) -> int:
 
 
 @contextmanager
-def stoppable() -> Iterator[None]:
-    """Raise `Stopped` on SIGTERM and SIGHUP; a signal that is ignored (nohup) stays ignored."""
-    usual = {n: signal.getsignal(n) for n in SIGNALS if signal.getsignal(n) == signal.SIG_DFL}
+def stoppable(*more: int) -> Iterator[None]:
+    """Raise `Stopped` on SIGTERM, SIGHUP and the signals given.
+
+    A signal that is ignored (nohup) stays ignored.
+    """
+    handlers = {number: signal.getsignal(number) for number in (*SIGNALS, *more)}
+    usual = {n: handler for n, handler in handlers.items() if handler == signal.SIG_DFL}
     for number in usual:
         signal.signal(number, _stop)
     try:
