@@ -11,25 +11,25 @@ import os
 import signal
 import socket
 import threading
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from importlib import import_module
 from itertools import islice
 from typing import Any
 
+from duels.algorithms.solution import Progress
 from duels.arena.archive import Archive
 from duels.arena.chunk_encoding import ChunkResult, results_with_reasons, unpacked_results
 from duels.arena.engine import is_ready
 from duels.arena.failures import disqualified
 from duels.arena.model import Encounter, Tournament
-from duels.arena.parent_watchdog import end_with
 from duels.arena.schedule import Chunk, chunks
 from duels.arena.sprt import CONTINUE, Sprt
 from duels.arena.worker import end_programs, play
 from duels.core.errors import DuelsError, MissingExtra, OptionError, one_line, quote
 from duels.core.extras import install_command
+from duels.core.parent_watchdog import end_with
 
-Progress = Callable[[float, str], None]
 DASK, RAY = "dask://", "ray://"
 PATIENCE = 10  # seconds to wait for a cluster
 RAY_BATCH = 64  # chunks given to a Ray cluster at a time
@@ -186,7 +186,10 @@ def backend(jobs: int, cluster: str | None) -> Iterator[Any]:
             stack.push(_end_workers)
             stack.enter_context(
                 joblib.parallel_config(
-                    "loky", n_jobs=jobs, initializer=end_with, initargs=(os.getpid(),)
+                    "loky",
+                    n_jobs=jobs,
+                    initializer=end_with,
+                    initargs=(os.getpid(), signal.SIGKILL, True),
                 )
             )
         elif cluster.startswith(DASK):

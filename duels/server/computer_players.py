@@ -9,7 +9,6 @@ from __future__ import annotations
 import asyncio
 import multiprocessing
 import os
-import threading
 import time
 from concurrent.futures import ProcessPoolExecutor
 from functools import lru_cache
@@ -23,6 +22,7 @@ from duels.analysis.report import costliest, to_json
 from duels.core import record
 from duels.core.errors import DuelsError, IllegalMove
 from duels.core.game import AnyGame
+from duels.core.parent_watchdog import end_with
 from duels.core.player import View
 from duels.games import load
 from duels.players import BUILT_IN, make, needs_solution
@@ -63,7 +63,7 @@ class ComputerPlayers:
         if pool not in self._pools:
             context = multiprocessing.get_context("spawn")
             self._pools[pool] = ProcessPoolExecutor(
-                1, mp_context=context, initializer=_watch, initargs=(os.getpid(),)
+                1, mp_context=context, initializer=end_with, initargs=(os.getpid(),)
             )
         return await asyncio.get_running_loop().run_in_executor(self._pools[pool], work, *given)
 
@@ -95,17 +95,6 @@ def checked_level(name: str, game: AnyGame) -> str:
 
 
 # Functions that run in a thread or a process.
-
-
-def _watch(parent: int) -> None:
-    """End this process with its parent, even if that was killed."""
-
-    def look() -> None:
-        while os.getppid() == parent:
-            time.sleep(1.0)
-        os._exit(1)
-
-    threading.Thread(target=look, daemon=True).start()
 
 
 def _choose(level: str, stream: str, view: View) -> str:

@@ -13,12 +13,12 @@ import socket
 import subprocess
 import sys
 import threading
-import time
 from dataclasses import fields
 from typing import Any
 
 from duels.client.identity import new_key
 from duels.core.errors import DuelsError
+from duels.core.parent_watchdog import end_with
 from duels.server.heartbeats import Heartbeats, new_heartbeats
 from duels.server.settings import Limits, Settings
 
@@ -99,7 +99,7 @@ def worker(given: Any) -> int:
     """Run one of several workers."""
     from duels.server.serve import run
 
-    threading.Thread(target=_watch, args=(given["parent"],), daemon=True).start()
+    end_with(given["parent"], signal.SIGTERM)
     plain: dict[str, Any] = {k: _tuple(v) for k, v in given["settings"].items()}
     limits: dict[str, Any] = {k: _tuple(v) for k, v in given["limits"].items()}
     settings = Settings(**plain, limits=Limits(**limits))
@@ -109,13 +109,6 @@ def worker(given: Any) -> int:
     except DuelsError as error:
         print(f"duels: {error}", file=sys.stderr)
         return 1
-
-
-def _watch(parent: int) -> None:
-    """Stop when the parent process has ended, even if it was killed."""
-    while os.getppid() == parent:
-        time.sleep(0.5)
-    os.kill(os.getpid(), signal.SIGTERM)
 
 
 def _tuple(value: Any) -> Any:
