@@ -18,7 +18,7 @@ from pathlib import Path
 GOAL = 1.7
 PROMPT = b"'bypass'):"
 ROOT = Path(__file__).parent.parent
-# Compiled files are kept, as they are for anyone who runs a program twice.
+# Compiled files are kept, as they are when a program runs twice.
 ENVIRONMENT = {k: v for k, v in os.environ.items() if k != "PYTHONDONTWRITEBYTECODE"}
 
 

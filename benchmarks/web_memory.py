@@ -1,4 +1,4 @@
-"""Memory of a match that nobody looks at: in memory, and put away.
+"""Memory of a match that no client looks at: in memory, and put away.
 
 `python benchmarks/web_memory.py` makes rooms of every game with ten moves each, no connections.
 """

@@ -200,7 +200,7 @@ def _play(terminal: Terminal, client: Client, id: str, bot: Player) -> int:
 
 
 def _introduced(match: dict[str, Any]) -> str:
-    names = [printable(seat["name"]) if seat else "nobody" for seat in match["seats"]]
+    names = [printable(seat["name"]) if seat else "(no player yet)" for seat in match["seats"]]
     return f"{match['game']['title']}: {names[0]} against {names[1]}, as Player {match['you']}."
 
 

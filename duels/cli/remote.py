@@ -117,7 +117,7 @@ class Guest:
                 self.terminal.note(f"({printable(frame['reason'])})")
 
     def _introduce(self, match: dict[str, Any]) -> None:
-        names = [printable(seat["name"]) if seat else "nobody yet" for seat in match["seats"]]
+        names = [printable(seat["name"]) if seat else "(no player yet)" for seat in match["seats"]]
         said = f"{match['game']['title']}: {names[0]} against {names[1]}."
         if match["you"]:
             said += f" You are Player {match['you']}."

@@ -49,7 +49,7 @@ class MissingExtra(DuelsError, ModuleNotFoundError):
 
 
 def quote(text: object) -> str:
-    """Show what someone typed, safely and briefly, whatever it was.
+    """Show what was typed, safely and briefly, whatever it was.
 
     >>> quote("seven\\x1b[2J")
     "'seven\\\\x1b[2J'"

@@ -126,7 +126,7 @@ class Matchmaking:
 
                 def act() -> None:
                     if room.row.state != WAITING:
-                        raise NotAllowed("nobody can join this match any more")
+                        raise NotAllowed("this match cannot be joined any more")
                     room.take_seat(seat)
 
                 await self.manager.change(room, act)

@@ -55,7 +55,7 @@ def test_a_fair_coin_thrown_until_it_falls() -> None:
     assert value(toy(start=Chance(coin))) == Fraction(2, 3)
 
 
-def test_whoever_can_leave_a_cycle_for_the_better_does() -> None:
+def test_a_player_who_can_leave_a_cycle_for_the_better_does() -> None:
     game = toy(start=Decide({0: ("there", "lost")}), there=Decide({1: ("start", "won")}))
     assert value(game) == Fraction(1, 2), "both would rather go round for ever"
     game = toy(start=Decide({0: ("there", "won")}), there=Decide({1: ("start", "won")}))

@@ -86,7 +86,7 @@ def best(game: AnyGame, state: DuelState, result: Any) -> tuple[int, int]:
 
 
 def random_states(game: AnyGame, games: int, seed: int) -> list[Any]:
-    """The different states of random games in which somebody chooses."""
+    """The different states of random games in which a player chooses."""
     chooser, states = random.Random(seed), set()
     for _ in range(games):
         state = game.start()
@@ -123,7 +123,7 @@ SMALL_DUELS: list[dict[str, object]] = [
     {"digits": 4, "life": 3},
     {"digits": 4, "life": "4/3"},
     {"digits": 4, "life": "2/4", "first": 1},
-    # Lives that are solved as smaller ones: nobody can lose more than two or four here.
+    # Lives that are solved as smaller ones: no player can lose more than two or four here.
     {"digits": 3, "life": 50},
     {"digits": 3, "life": "2/40"},
     {"digits": 4, "life": "60/9", "first": 1},

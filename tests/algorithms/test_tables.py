@@ -46,7 +46,7 @@ def test_what_is_stored_is_found(game: AnyGame) -> None:
     assert table.settings == {"life": "2/3", "digits": "3", "hidden": "no"}
 
 
-def test_one_table_serves_whoever_moves_first(game: AnyGame) -> None:
+def test_one_table_serves_either_first_player(game: AnyGame) -> None:
     other = load("digit-duel", digits=3, life="2/3", first=1)
     tables.store(game, PAYLOAD, KIND)
     assert tables.cached_path(game) == tables.cached_path(other)

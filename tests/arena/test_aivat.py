@@ -187,7 +187,7 @@ def test_regrets_are_those_of_the_analysis() -> None:
             assert found.graded[player] == len(graded.of(player))
 
 
-def test_what_nobody_knows_is_not_made_up() -> None:
+def test_what_is_not_known_is_not_made_up() -> None:
     game = load("cipher-siege", swap="chosen")
     match, mixes = played(game, ("random", "greedy"), 3)
     assert adjusted(match, mixes) == (None, None, None)

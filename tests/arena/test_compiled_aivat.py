@@ -140,7 +140,7 @@ def test_distinct_rows_are_found_however_wide() -> None:
         assert len(first) == len(np.unique(rows, axis=0))
 
 
-def test_what_nobody_knows_is_not_made_up() -> None:
+def test_what_is_not_known_is_not_made_up() -> None:
     game = load("cipher-siege", integrity=10)
     met = watched(game, ("random", "greedy"), 2)
     assert adjusted(game, ("random", "greedy"), met, LIMIT) is None

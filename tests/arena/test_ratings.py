@@ -77,7 +77,7 @@ def test_it_does_not_matter_who_is_named_first() -> None:
         assert left.low == pytest.approx(right.low)
 
 
-def test_whoever_won_everything_has_no_upper_limit() -> None:
+def test_a_player_who_won_everything_has_no_upper_limit() -> None:
     met = {
         ("king", "a"): Moments.of([1.0] * 20), ("king", "b"): Moments.of([1.0] * 20),
         ("a", "b"): Moments.of([1.0, 0.0] * 10), ("a", "last"): Moments.of([1.0] * 20),
@@ -134,7 +134,7 @@ def test_everybody_is_expected_to_score_what_they_did(data: st.DataObject) -> No
         assert wanted == pytest.approx(actual, abs=1e-6)
 
 
-def test_nobody_played() -> None:
+def test_no_player_played() -> None:
     assert rate({}) == []
     assert rate({("a", "b"): Moments()}) == []
 

@@ -197,7 +197,7 @@ def test_who_fails_loses_with_the_reason(tmp_path: Path, name: str, why: str) ->
     assert why in match.result.reason
 
 
-def test_both_fail_in_a_sealed_choice_and_nobody_has_won(tmp_path: Path) -> None:
+def test_both_fail_in_a_sealed_choice_and_neither_has_won(tmp_path: Path) -> None:
     tournament = make_tournament("Crashes Cheats", "number-clash", pairs=3)
     (found,) = played(tmp_path, tournament)
     assert {(game.by, game.score, game.loser) for game in found.results} == {("forfeit", 0.5, None)}

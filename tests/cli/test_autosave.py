@@ -51,7 +51,7 @@ def test_without_a_file_a_match_is_kept_when_it_is_left() -> None:
     assert said == []
 
 
-def test_what_is_kept_for_the_user_is_for_nobody_else() -> None:
+def test_what_is_kept_for_the_user_is_for_no_other_user() -> None:
     os.makedirs(state_folder(), 0o755)
     place = Autosave(None, print).leave(new_match())
     assert os.stat(place).st_mode & 0o777 == 0o600
@@ -208,7 +208,7 @@ def test_a_file_that_has_gone_further_is_not_put_back() -> None:
     assert in_file("war.json") == (match.id, 2)
 
 
-def test_nobody_writes_while_another_looks(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_process_writes_while_another_looks(monkeypatch: pytest.MonkeyPatch) -> None:
     """Two processes in the same moment: the lock of the first keeps the second out."""
     monkeypatch.setattr(files, "TRIES", 2)
     match, said = new_match(), list[str]()

@@ -140,7 +140,7 @@ def test_a_copy_that_is_the_named_file_itself_is_not_removed(home: Path) -> None
     assert in_file(place) == (match.id, 2)
 
 
-def test_a_copy_that_somebody_goes_on_with_is_not_removed() -> None:
+def test_a_copy_that_another_process_goes_on_with_is_not_removed() -> None:
     os.mkdir("there")
     match, said = new_match(), list[str]()
     keeper = Autosave("there/war.json", said.append)

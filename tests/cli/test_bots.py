@@ -62,7 +62,7 @@ def test_a_program_that_is_not_there_is_told_before_the_game(tmp_path: Path) -> 
 
 
 def test_a_match_with_a_bot_is_resumed_only_by_who_names_it(tmp_path: Path) -> None:
-    """A record may come from anybody; what it names is not run."""
+    """A record may come from anywhere; what it names is not run."""
     trap = tmp_path / "trap.py"
     trap.write_text(
         f"import sys; open({str(tmp_path / 'sprung')!r}, 'a').close()\n"
@@ -83,7 +83,7 @@ def test_a_match_with_a_bot_is_resumed_only_by_who_names_it(tmp_path: Path) -> N
 
 
 def test_a_bot_that_is_gone_does_not_lose_the_match_of_the_other(tmp_path: Path) -> None:
-    """Whoever leaves gets the record even if the program was deleted meanwhile."""
+    """A player who leaves gets the record even if the program was deleted meanwhile."""
     bot = tmp_path / "bot"
     bot.write_text(
         f"#!{sys.executable}\nimport os; os.remove(__file__)\n"

@@ -151,7 +151,7 @@ def test_one_late_in_a_sealed_choice_loses(late: int, tmp_path: Path) -> None:
 
 
 def test_in_time(tmp_path: Path) -> None:
-    """Whoever answers in time plays as without a limit; the clock starts anew for each choice."""
+    """Answers in time are played as without a limit; the clock starts anew for each choice."""
     process = start(tmp_path, "play firewall-breach --p2 human --time-limit 100 --seed 1")
     done = finish(process, b"bypass\nbypass\nquit\n")
     assert done.code == 0

@@ -99,7 +99,7 @@ def test_the_end_is_told_to_you(
 # What can be typed
 
 
-def test_a_sealed_number_is_visible_where_nobody_looks(tmp_path: Path) -> None:
+def test_a_sealed_number_is_visible_where_no_player_looks(tmp_path: Path) -> None:
     screen = Screen(tmp_path, "play clash --p2 greedy --plain --fast")
     screen.wait(PROMPT)
     screen.type("7")
@@ -225,7 +225,7 @@ def test_a_computer_takes_a_moment(tmp_path: Path) -> None:
     assert screen.end() == 130
 
 
-def test_unless_it_is_to_be_fast_or_nobody_watches(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_unless_it_is_to_be_fast_or_not_watched(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TERM", "xterm")
     ours, theirs = os.openpty()
     try:

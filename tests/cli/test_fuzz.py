@@ -87,7 +87,7 @@ LINES = st.one_of(
 
 
 class Typist(Terminal):
-    """The real terminal, with someone at the other end of its pipe who types a line for every
+    """The real terminal, with a person at the other end of its pipe who types a line for every
     question and then looks at what the line did."""
 
     def __init__(self, match: Match, lines: Iterator[Line]) -> None:

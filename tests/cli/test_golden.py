@@ -154,7 +154,7 @@ def test_sealed_picks_are_not_echoed(tmp_path: Path) -> None:
 
 
 def test_rematch_swaps_the_seats(tmp_path: Path) -> None:
-    """Whoever starts wins here, so the human wins first and loses the rematch."""
+    """The player who starts wins here, so the human wins first and loses the rematch."""
     screen = Screen(tmp_path, "play firewall --p2 greedy --set strength=1 --plain")
     screen.wait(PROMPT)
     screen.type("bypass")

@@ -161,7 +161,7 @@ def test_ctrl_d(tmp_path: Path) -> None:
 
 
 def test_the_terminal_window_is_closed(tmp_path: Path) -> None:
-    """Nobody can read a note then, but the game is not lost."""
+    """A note cannot be read then, but the game is not lost."""
     screen = Screen(tmp_path, FIREWALL)
     screen.wait(PROMPT)
     screen.type("bypass")

@@ -164,7 +164,7 @@ def test_resume_of_a_finished_match(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("limit", "late", "winner", "reason"),
     [
-        (None, [1], 2, "Player 1 ran out of time."),  # nobody has a clock
+        (None, [1], 2, "Player 1 ran out of time."),  # neither player has a clock
         (30, [1, 1], None, "Both players ran out of time."),  # it is one player's choice
     ],
 )

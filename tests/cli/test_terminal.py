@@ -222,7 +222,7 @@ def test_resign(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(("typed", "loser"), [(["resign"], 1), (["7", "resign"], 2)])
 def test_resign_from_a_sealed_choice(typed: list[str], loser: int, tmp_path: Path) -> None:
-    """The game is over at once: nobody is asked anything more."""
+    """The game is over at once: no player is asked anything more."""
     done = run(tmp_path, CLASH, typed=[*typed, "3"])
     assert done.out.count("enter your chosen number") == loser
     assert done.out.endswith(

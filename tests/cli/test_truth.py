@@ -25,7 +25,7 @@ def test_value_as_text(tmp_path: Path) -> None:
     assert "  attack  0.569959 = 277/486" in done.out
 
 
-def test_a_fraction_that_nobody_can_read_is_left_to_programs(tmp_path: Path) -> None:
+def test_a_fraction_too_long_to_read_is_left_to_programs(tmp_path: Path) -> None:
     words = "value firewall-breach --set strength=60"
     assert "/" not in run(tmp_path, words).out
     assert "/" in json.loads(run(tmp_path, words + " --json").out)["exact"]
@@ -45,7 +45,7 @@ def test_value_as_json(tmp_path: Path) -> None:
     assert data["options"] == load("firewall-breach").settings()
 
 
-def test_the_values_of_moves_are_those_of_player_1_whoever_chooses(tmp_path: Path) -> None:
+def test_the_values_of_moves_are_those_of_player_1_for_both_players(tmp_path: Path) -> None:
     """Player 2 wins with 9 alone, and lower scores of Player 1 come first."""
     command = "value digit-duel --set life=9/10 --after 9"
     (choice,) = json.loads(run(tmp_path, command + " --json").out)["choices"]

@@ -144,7 +144,7 @@ def test_time_is_up_at_the_deadline_itself() -> None:
         assert match.late_players() == (0,)
 
 
-def test_a_limit_overrun_while_nobody_looked_costs_no_more_than_the_limit() -> None:
+def test_a_limit_overrun_while_no_client_looked_costs_no_more_than_the_limit() -> None:
     clock = Clock()
     match = timed("number-wars", clock, limit=5, budget=12)
     clock.now = 600.0
@@ -154,7 +154,7 @@ def test_a_limit_overrun_while_nobody_looked_costs_no_more_than_the_limit() -> N
     assert match.result is None, "only the turn is lost"
     assert match.clocks.left == [7.0, 12]
     assert match.stamps[0].spent == ((0, 5.0),)
-    assert match.remaining(1) == 5.0, "nobody could choose while it was not known"
+    assert match.remaining(1) == 5.0, "no player could choose while it was not known"
 
 
 def test_clocks_that_run_again_are_not_refilled_by_a_reload() -> None:

@@ -42,7 +42,7 @@ class Clock:
 
 
 def step(match: Match, randomness: Random) -> None:
-    """Something that an owner of a match, or somebody in it, may do."""
+    """Something that an owner of a match, or a player in it, may do."""
     player, kind = randomness.randrange(2), randomness.random()
     acts: dict[float, Callable[[], object]] = {
         0.04: lambda: match.undo(player),

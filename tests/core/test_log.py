@@ -69,7 +69,7 @@ def test_a_commitment_is_checked_against_the_seed_after_the_end() -> None:
     assert Match(load("firewall-breach"), seed=7).commitment is None  # found by trying
 
 
-def test_options_are_there_only_for_whoever_must_choose() -> None:
+def test_options_are_there_only_for_the_player_who_must_choose() -> None:
     match = Match(load("number-clash"), seed=1)
     assert match.view(0).options
     assert match.view(None).options == ()
@@ -81,7 +81,7 @@ def test_options_are_there_only_for_whoever_must_choose() -> None:
 
 
 class Counting(FirewallBreach):
-    """Counts how often it is asked what somebody sees."""
+    """Counts how often it is asked what a viewer sees."""
 
     asked = 0
 

@@ -35,7 +35,7 @@ def sample() -> Match:
 
 
 def rewritten(match: Match, change: Any) -> str:
-    """A record changed by someone who also knows how to make the checksum."""
+    """A record changed by a person who also knows how to make the checksum."""
     data = record.to_json(match)
     change(data)
     data["checksum"] = record._checksum(data)
@@ -224,7 +224,7 @@ def test_a_key_that_stands_twice_is_refused() -> None:
 
 @given(st.data())
 @settings(deadline=None)
-def test_whoever_can_make_checksums_is_refused_politely(data: st.DataObject) -> None:
+def test_a_person_who_can_make_checksums_is_refused_politely(data: st.DataObject) -> None:
     """Any value in any place: refused, or a match that is written the same way."""
     whole = record.to_json(sample())
     place: Any = whole

@@ -190,14 +190,14 @@ def test_a_view_without_its_history_does_not_grow_with_the_match() -> None:
 
 def test_there_are_two_players_and_spectators_and_no_other_viewers() -> None:
     match = Match(load_game("cipher-siege"), seed=4)
-    for nobody in (2, -1, "0", 0.5):
+    for viewer in (2, -1, "0", 0.5):
         looks: list[Any] = [match.view, match.log, lambda v: match.view_before(0, v)]
         for look in looks:
             with pytest.raises(IllegalMove, match="there is no viewer"):
-                look(nobody)
+                look(viewer)
 
 
-def test_whoever_has_read_the_ending_does_not_read_it_again() -> None:
+def test_a_viewer_who_has_read_the_ending_does_not_read_it_again() -> None:
     match = Match(load_game("digit-duel"), seed=4)
     match.submit(0, "7")
     match.resign(1)

@@ -117,7 +117,7 @@ def test_an_index_out_of_range_is_an_error(action: int) -> None:
     assert episode.deciders == (0, 1)
 
 
-def test_nobody_picks_out_of_turn() -> None:
+def test_no_player_picks_out_of_turn() -> None:
     episode = episodes.Episode(encoding.encoding(load("digit-duel")), seed=1)
     with pytest.raises(ValueError, match="Player 2"):
         episode.pick(1, 0)

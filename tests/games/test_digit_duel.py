@@ -72,7 +72,7 @@ def test_d5_the_sample_prompt_lists_the_four() -> None:
 @pytest.mark.parametrize("attack", ALL)
 @pytest.mark.parametrize("defence", ALL)
 def test_damage(attack: int, defence: int) -> None:
-    """digit-duel.txt:56-62 and D4: the difference if greater, else nothing to anyone."""
+    """digit-duel.txt:56-62 and D4: the difference if greater, else nothing."""
     life = duel(GAME, (str(attack), str(defence))).life
     assert life == (10, 10 - attack + defence if attack > defence else 10)
 

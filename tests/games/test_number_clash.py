@@ -131,7 +131,7 @@ def test_n4_a_whole_game_of_ties_is_a_draw() -> None:
 
 
 def test_n4_no_early_stop() -> None:
-    """One number left and no points: nobody can reach three, and the round is played."""
+    """One number left and no points: neither player can reach three, and the round is played."""
     assert GAME.turn(State(((3,), (1,)), (0, 0))) == Decide({0: ("3",), 1: ("1",)})
 
 
@@ -189,7 +189,7 @@ def test_bad_options(option: str, value: object) -> None:
         NumberClash(**{option: value})
 
 
-def test_points_that_nobody_can_earn() -> None:
+def test_points_that_cannot_be_earned() -> None:
     with pytest.raises(OptionError, match="points=3 is more than 2 numbers can earn"):
         NumberClash(numbers=2)
     assert NumberClash(numbers=3, points=3).points == 3

@@ -65,7 +65,7 @@ class Dice:
 
 
 def settle(game: AnyGame, state: Any, dice: Dice) -> tuple[Any, Decide | Over]:
-    """The next state in which somebody chooses or the game is over, and its turn."""
+    """The next state in which a player chooses or the game is over, and its turn."""
     while isinstance(turn := game.turn(state), Chance):
         state = game.play(state, dice.outcome(state, turn))
     return state, turn
@@ -151,7 +151,7 @@ def test_random_steps_of_each_variant(game: AnyGame) -> None:
 
 
 def reachable(game: AnyGame) -> list[Any]:
-    """Every state in which somebody chooses, by the pure rules."""
+    """Every state in which a player chooses, by the pure rules."""
     found: dict[Any, None] = {}
     ahead, met = [game.start()], {game.start()}
     while ahead:

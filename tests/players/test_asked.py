@@ -34,14 +34,14 @@ def test_an_opponent_is_a_player_and_says_what_it_needs(name: str) -> None:
     assert made.needs_history == (name == "ismcts")
 
 
-def test_nobody_else_needs_a_solution() -> None:
+def test_no_other_player_needs_a_solution() -> None:
     assert not needs_solution("human", "somebody from an old record", "random")
     with pytest.raises(UnknownName, match="a human chooses at a keyboard"):
         class_of("human")
 
 
 @pytest.mark.parametrize("name", BUILT_IN)
-def test_a_mix_is_told_by_those_who_know_it_and_by_nobody_else(name: str) -> None:
+def test_a_mix_is_told_by_those_who_know_it_and_by_no_other(name: str) -> None:
     view = Match(load("number-clash", numbers=4), seed=1).view(0)
     made = make(name, stream(1, 0))
     mix = made.mix(view)

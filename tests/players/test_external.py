@@ -59,7 +59,7 @@ def test_texts_name_players() -> None:
         ("h", "could be human or hard"),
     ],
 )
-def test_texts_that_name_nobody_are_told_so(text: str, why: str) -> None:
+def test_texts_that_name_no_player_are_told_so(text: str, why: str) -> None:
     with pytest.raises((UnknownName, OptionError), match=re.escape(why)):
         named(text)
 
@@ -344,7 +344,7 @@ def test_the_bots_of_the_page_play_every_game(
     (tmp_path / f"bot{suffix}").write_text(text)
     for place in (tmp_path, TEMPLATES):
         bot = External(f"{program} {place}/bot{suffix}", limits=PATIENT)
-        report = check(bot, [*GAMES, Goofspiel], PATIENT)  # and a game that nobody here knows
+        report = check(bot, [*GAMES, Goofspiel], PATIENT)  # and a game of another package
         bot.close()
         assert report.fine, report.to_json()
 

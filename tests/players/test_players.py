@@ -92,7 +92,7 @@ def test_names_are_found_by_their_beginning() -> None:
 
 
 def test_perfect_wins_what_is_won() -> None:
-    """The player who starts wins Digit Duel and Number Wars with perfect play, against anyone."""
+    """The player who starts wins Digit Duel and Number Wars with perfect play, always."""
     for slug in ("digit-duel", "number-wars"):
         for opponent in ("random", "greedy", "hard", "perfect"):
             for seed in range(3):

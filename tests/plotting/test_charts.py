@@ -126,6 +126,6 @@ def test_a_die_thrown_again_and_again_still_opens_the_game() -> None:
     assert {player for _, _, player in found} == {1}
 
 
-def test_a_game_in_which_nobody_chooses_has_no_chart() -> None:
+def test_a_game_without_choices_has_no_chart() -> None:
     with pytest.raises(Unsolved, match="no player ever chooses"):
         charts(toy(start=Chance({"won": HALF, "lost": HALF})))

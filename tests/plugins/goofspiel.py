@@ -1,4 +1,4 @@
-"""Goofspiel, as somebody else would add it: a sixth game that opens with chance and seals its bids.
+"""Goofspiel, as a package adds it: a sixth game that opens with chance and seals its bids.
 
 `BareGoofspiel` says only what a game must say; `Goofspiel` adds what programs want.
 
@@ -104,7 +104,7 @@ class BareGoofspiel(Game[State, State]):
         lines = [f"{player_name(player)} bids {move}." for player, move in event.moves]
         gained = [after.scores[player] > before.scores[player] for player in (0, 1)]
         if not any(gained):
-            return [*lines, f"Nobody takes the prize {before.prize}."]
+            return [*lines, f"The prize {before.prize} is not taken."]
         return [*lines, f"{player_name(gained.index(True))} takes the prize {before.prize}."]
 
     def table(self, seen: State, viewer: int | None, history: History = ()) -> list[Part]:

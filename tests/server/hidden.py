@@ -109,7 +109,7 @@ class Log(logging.Handler):
 
 
 async def all_that_is_told(match: Match, viewer: int | None) -> Told:
-    """Frames, answers, pages, records and the log of a visit of somebody who also tries things."""
+    """Frames, answers, pages, records and the log of a visit of a client that also tries things."""
     log, logger = Log(), logging.getLogger("duels")
     usual = logger.level
     logger.addHandler(log)

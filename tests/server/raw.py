@@ -62,7 +62,7 @@ class Raw:
 
 
 def come(port: int, id: str, key: str | None) -> Raw:
-    """Somebody who is there, and everybody has been told so."""
+    """A client that is there, and all others have been told so."""
     socket = Raw(port, id, key)
     socket.command("ping", "here")
     return socket

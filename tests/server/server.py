@@ -90,7 +90,7 @@ async def served(
 
 
 class Person:
-    """Somebody with a key."""
+    """A client with a key."""
 
     def __init__(self, http: httpx.AsyncClient, ws: str, key: str) -> None:
         self.http, self.ws, self.key = http, ws, key

@@ -116,7 +116,7 @@ def test_the_hash_of_the_other_seat_cannot_be_copied() -> None:
     run(test)
 
 
-def test_a_match_without_hashes_is_closed_and_nobody_has_lost() -> None:
+def test_a_match_without_hashes_is_closed_and_no_player_has_lost() -> None:
     async def test() -> None:
         now = Hands()
         async with served(now=now) as server:

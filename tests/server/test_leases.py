@@ -28,7 +28,7 @@ def test_who_takes_a_room_from_another_ends_what_that_writes(
     postgres: Postgres, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A process whose connection to PostgreSQL is gone may not know yet that it is not the owner:
-    else whoever comes to the new one is shown a table to which the old one still adds."""
+    else a client of the new one is shown a table to which the old one still adds."""
     monkeypatch.setattr("duels.server.leases.LOOK", 3600.0)
 
     async def test() -> None:

@@ -98,7 +98,7 @@ def test_what_comes_afterwards_is_there_analysis_replay_dice_history_and_rating(
     run(test)
 
 
-def test_an_open_challenge_is_listed_until_somebody_takes_it() -> None:
+def test_an_open_challenge_is_listed_until_it_is_taken() -> None:
     async def test() -> None:
         async with served() as server:
             ada, bob, eve = server.person(), server.person(), server.person()

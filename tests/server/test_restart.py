@@ -116,7 +116,7 @@ def test_a_server_that_is_told_to_stop_says_so_and_its_log_has_no_secret(tmp_pat
     run(test)
 
 
-def test_rooms_that_nobody_uses_leave_the_memory_by_themselves() -> None:
+def test_unused_rooms_leave_the_memory_by_themselves() -> None:
     async def test() -> None:
         async with served(idle=0.0) as server:
             one, two, id = await seated(server, "number-wars")

@@ -160,7 +160,7 @@ def test_a_rematch_has_the_seats_swapped_and_waits_for_both() -> None:
     run(test)
 
 
-def test_the_server_ends_a_match_when_time_runs_out_though_nobody_moves() -> None:
+def test_the_server_ends_a_match_when_time_runs_out_though_no_player_moves() -> None:
     async def test() -> None:
         async with served() as server:
             one, two, _ = await seated(server, "digit-duel", time={"limit": 0.3})
@@ -173,7 +173,7 @@ def test_the_server_ends_a_match_when_time_runs_out_though_nobody_moves() -> Non
     run(test)
 
 
-def test_a_deadline_that_passes_while_nobody_looks_is_kept() -> None:
+def test_a_deadline_that_passes_while_no_client_looks_is_kept() -> None:
     async def test() -> None:
         now = Hands()
         async with served(now=now) as server:
@@ -192,7 +192,7 @@ def test_a_deadline_that_passes_while_nobody_looks_is_kept() -> None:
     run(test)
 
 
-def test_whoever_leaves_for_good_can_be_beaten_after_a_countdown() -> None:
+def test_a_player_who_leaves_for_good_can_be_beaten_after_a_countdown() -> None:
     async def test() -> None:
         now = Hands()
         async with served(now=now, claim_after=30.0) as server:
@@ -273,7 +273,7 @@ def test_a_repeated_request_creates_one_match() -> None:
     run(test)
 
 
-def test_a_match_that_was_not_started_can_be_withdrawn_by_whoever_has_a_seat() -> None:
+def test_a_match_that_was_not_started_can_be_withdrawn_by_either_player() -> None:
     async def test() -> None:
         async with served() as server:
             ada = server.person()

@@ -130,7 +130,7 @@ def test_files_outside_the_folder_of_static_files_are_not_served() -> None:
     run(test)
 
 
-def test_a_flood_of_frames_ends_the_connection_and_nobody_else_s() -> None:
+def test_a_flood_of_frames_ends_the_connection_and_no_other() -> None:
     async def test() -> None:
         limits = replace(FREELY, messages=(10.0, 40))
         async with served(limits=limits) as server:
@@ -209,7 +209,7 @@ def test_frames_and_bodies_that_are_too_large_are_refused() -> None:
     run(test)
 
 
-def test_whoever_says_nothing_first_is_not_kept() -> None:
+def test_a_client_that_says_nothing_first_is_not_kept() -> None:
     async def test() -> None:
         async with served(hello_within=0.1) as server:
             made = await server.person().create("digit-duel")

@@ -1,4 +1,4 @@
-"""No byte that anybody is sent depends on what they may not know; and leaks that are planted are
+"""No byte that a client is sent depends on what they may not know; and leaks that are planted are
 found, so that the comparison can be believed."""
 
 from __future__ import annotations
@@ -118,12 +118,12 @@ def a_line_of_the_log(patch: pytest.MonkeyPatch, secret: Secret) -> None:
 
     async def enter(self: RoomManager, room: Room, client: Any, since: int) -> None:
         await usual(self, room, client, since)
-        log.info("somebody came to %s", secret(room.playing(), client.seat))
+        log.info("a client came to %s", secret(room.playing(), client.seat))
 
     patch.setattr(RoomManager, "enter", enter)
 
 
-def a_record_for_somebody_else(patch: pytest.MonkeyPatch, secret: Secret) -> None:
+def a_record_for_another_player(patch: pytest.MonkeyPatch, secret: Secret) -> None:
     def redacted(match: Match, viewer: int | None, published: str) -> Any:
         found = record.redacted(match, 1 if viewer == 0 else 0, published)
         return {**found, "viewer": 0, "checksum": ""}
@@ -187,7 +187,7 @@ PLANTS: dict[str, tuple[Plant, set[str], set[str]]] = {
     "a frame too many": (a_frame_too_many, {"frames"}, LATER),
     "an error": (an_error_with_one_bit, {"answers"}, {"wrong 1"}),
     "the log": (a_line_of_the_log, {"log"}, set()),
-    "an answer": (a_record_for_somebody_else, {RECORD}, set()),
+    "an answer": (a_record_for_another_player, {RECORD}, set()),
     "a header": (a_header_of_an_answer, {RECORD}, {f"{RECORD} 1", f"{RECORD} None"}),
     "a picture": (
         a_pixel_of_a_picture, {"/match/{}/picture.png"},
@@ -231,7 +231,7 @@ def test_a_leak_of_a_sealed_pick_that_is_planted_is_found(
     run(test)
 
 
-def test_nobody_is_sent_a_key_a_secret_or_a_seed_before_the_end() -> None:
+def test_no_client_is_sent_a_key_a_secret_or_a_seed_before_the_end() -> None:
     async def test() -> None:
         randomness = Random(3)
         match = Match(SIEGE, 2**200 + 9, now=FIXED.now, id=ID)

@@ -37,7 +37,7 @@ def serving(path: Path, *more: str) -> Iterator[Process]:
 
 
 def visit(port: int, id: str, viewer: int | None) -> Told:
-    """All bytes of a visit of somebody who also tries things."""
+    """All bytes of a visit of a client that also tries things."""
     key = None if viewer is None else KEYS[viewer]
     socket = Raw(port, id, key)
     for n, fields in enumerate(

@@ -85,7 +85,7 @@ def test_a_room_comes_back_with_its_entries_and_answers(database: str) -> None:
     with_store(database, test)
 
 
-def test_whoever_comes_second_is_refused_and_writes_nothing(database: str) -> None:
+def test_the_second_writer_is_refused_and_writes_nothing(database: str) -> None:
     async def test(store: RoomStore) -> None:
         row = new_row()
         await store.save(Save(row))
@@ -260,7 +260,7 @@ def test_people_at_different_workers_meet_at_one_table(postgres: Postgres) -> No
         server.kill()
 
 
-def test_workers_end_with_whoever_started_them(postgres: Postgres) -> None:
+def test_workers_end_with_their_parent(postgres: Postgres) -> None:
     server = Process(postgres.url, "--workers", "2")
     workers = workers_of(server)
     assert len(workers) == 2

@@ -205,7 +205,7 @@ def test_a_process_that_passes_on_answers_with_the_bytes_of_the_owner(postgres: 
     run(test)
 
 
-def test_only_another_process_is_believed_where_somebody_comes_from(postgres: Postgres) -> None:
+def test_only_another_process_is_believed_where_a_client_comes_from(postgres: Postgres) -> None:
     async def test() -> None:
         limits = replace(FREELY, connections_per_address=2)
         with workers(postgres.url, 2, limits) as (owner, other):

@@ -76,7 +76,7 @@ Rulings
       must attack or defend; there is no other way to discard.
   C3. In a swap you choose the card you give. With swap=random the card you get is equally likely
       to be any card of the opponent's hand; with swap=chosen the opponent chooses it, without
-      seeing yours. Each of you knows the card given and the card got, nobody else does. You cannot
+      seeing yours. Only the two of you know the card given and the card got. You cannot
       swap with an opponent who holds no card. Now: swap={swap}.
   C4. The bonus needs all the played cards to be different and consecutive, in any order and
       without wrap: {none} earn none.
@@ -339,7 +339,7 @@ class CipherSiege(Game[State, Seen]):
         return event
 
     def gain(self, seen: Seen, player: int, move: str) -> float:
-        """Damage dealt or CI restored; what a swap brings nobody knows."""
+        """Damage dealt or CI restored; what a swap brings is not known."""
         cards = cards_of(move)
         if move.startswith("attack"):
             damage = sum(attack_value(cards))

@@ -67,7 +67,7 @@ Rulings
   D3. All digits are used after exactly {turns}. Equal life points then: the attacker of the last
       turn wins.
   D4. Life points may fall below zero and are shown as they are. Defending is compulsory, and a
-      block hurts nobody.
+      block hurts neither player.
   D5. The rulebook's sample shows Player 2 the digits 1, 2, 3 and 7. That is a slip: 4 is unused
       too, and is listed.
   D6. With the usual options and perfect play the first attacker wins, whatever digit opens. A lead

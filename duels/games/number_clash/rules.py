@@ -40,16 +40,16 @@ The game goes in rounds. In a round both players choose one of their own remaini
 secret, then both are revealed:
   - The higher number wins the round.
   - Underdog: a number exactly one below the other beats it.
-  - Equal numbers: nobody wins the round.
-The winner of the round gets a point. Both numbers are gone, whoever won.
+  - Equal numbers: no winner.
+The winner of the round gets a point. Both numbers are gone in any case.
 
 Rulings
   N1. A choice stays sealed until both are in. At a shared keyboard what is typed is not shown,
       nor anything else until both have chosen.
   N2. {underdog}
   N3. Each number serves once per player. What both players have left is open to all.
-  N4. When all numbers are used and nobody has {goal}, more points win; equal points are a draw.
-      Nobody has to stop early because {goal} can no longer be reached.
+  N4. When all numbers are used and neither player has {goal}, more points win; equal points are
+      a draw. The game does not stop early because {goal} can no longer be reached.
   N5. The rulebook's sample plays a 6 twice. That is a slip: a used number is refused.
   N6. The game is even. With the usual options, after 7 against 8 in round 1 Player 1's expected
       score is 0.877595.

@@ -163,7 +163,7 @@ def test_what_is_not_solved_is_said() -> None:
         CipherSiegeSolution(load("cipher-siege", integrity="16/15", limit=4))
 
 
-def test_a_table_that_nobody_measured_claims_no_bound(
+def test_a_table_that_was_not_measured_claims_no_bound(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))

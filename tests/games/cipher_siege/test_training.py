@@ -385,7 +385,7 @@ def test_progress_tells_iterations_and_what_a_response_gains(
 
 
 @needs_numba
-def test_a_handicap_serves_whoever_begins(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_handicap_serves_either_seat(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The table of 7/6 with Player 2 to begin is that of 6/7 with Player 1 to begin."""
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
     game = siege(**{**SMALL, "integrity": "7/6"}, first=1)

@@ -1,4 +1,4 @@
-"""Bots that do wrong, one way each, for whoever must survive them.
+"""Bots that do wrong, one way each, for the code that must survive them.
 
 `command(name)` is a command line; `MISBEHAVING` says for each what its forfeit is told to be (a
 regular expression). `left(token)` finds processes that were started with a token among their words

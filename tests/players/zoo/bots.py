@@ -134,7 +134,7 @@ def allocates_in_children(asked: Any) -> None:
 
 def allocates_shared(asked: Any) -> None:
     kept = []
-    for _ in range(64):  # a gigabyte, if nobody looks
+    for _ in range(64):  # a gigabyte, if nothing limits it
         kept.append(mmap.mmap(-1, CHUNK))
         kept[-1].write(b"x" * CHUNK)
     sleep()
@@ -169,7 +169,7 @@ def escapes(asked: Any) -> None:
 
 
 def forks_without_end(asked: Any) -> None:
-    for _ in range(10):  # a thousand at most, if nobody looks
+    for _ in range(10):  # a thousand at most, if nothing limits it
         os.fork()
     sleep()
 

@@ -63,7 +63,7 @@ def plugins(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def site(browser: Browser, plugins: Path, tmp_path: Path) -> Iterator[Site]:
-    """A server of its own for each test, and whoever comes to it."""
+    """A server of its own for each test, and its visitors."""
     from tests.server.browser.people import Site
 
     made = Site(browser, str(tmp_path / "duels.db"), str(plugins))

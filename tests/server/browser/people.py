@@ -30,7 +30,7 @@ class Site:
     def person(
         self, size: tuple[int, int] = WIDE, url: str | None = None, **context: Any
     ) -> Person:
-        """Somebody new, with a browser that nobody has used yet."""
+        """A new person, with an unused browser."""
         width, height = size
         made = self.browser.new_context(
             viewport={"width": width, "height": height},

@@ -132,7 +132,7 @@ def test_an_open_challenge_with_options_and_a_clock_is_taken_from_the_first_page
     ada.page.get_by_label("Clock").select_option("usual")
     ada.page.get_by_label("life: starting life points").fill("4/5")
     button(ada, "Create")
-    ada.page.get_by_text("Waiting for somebody to join").wait_for()
+    ada.page.get_by_text("Waiting for an opponent to join").wait_for()
     bob.go()
     challenge = bob.page.get_by_role("listitem").filter(has_text="30 seconds for each choice")
     challenge.get_by_role("button", name="Join").click()
@@ -208,7 +208,7 @@ def test_a_finished_match_is_replayed_with_keys_graded_checked_and_kept(site: Si
     ).to_be_visible()
 
 
-def test_whoever_stays_may_claim_the_win_after_a_countdown(site: Site) -> None:
+def test_a_player_who_stays_may_claim_the_win_after_a_countdown(site: Site) -> None:
     one, two = seated(site, "Firewall Breach")
     one.page.close()  # whose move it is
     expect(two.page.get_by_text("is away. You may claim the win in")).to_be_visible()
@@ -216,7 +216,7 @@ def test_whoever_stays_may_claim_the_win_after_a_countdown(site: Site) -> None:
     expect(two.page.get_by_role("heading", name="You have won")).to_be_visible()
 
 
-def test_whoever_overruns_the_clock_of_the_server_loses(site: Site) -> None:
+def test_a_player_who_overruns_the_clock_of_the_server_loses(site: Site) -> None:
     ada, bob = site.person().go(), site.person()
     script = """async () => (await import('/static/js/api.js')).post('/api/matches',
         { game: 'firewall-breach', seat: 1, time: { limit: 1, budget: null, increment: 0 } })"""
@@ -322,7 +322,7 @@ def test_what_is_clicked_as_soon_as_it_is_there_is_not_forgotten(site: Site) -> 
     expect(two.page.locator(".prompt")).to_have_text("Select cards to play:")
 
 
-def test_whoever_presses_enter_twice_plays_once(site: Site) -> None:
+def test_a_player_who_presses_enter_twice_plays_once(site: Site) -> None:
     one, two = seated(site, "Number Wars")
     field = one.page.get_by_label("type a move")
     field.fill("7")

@@ -15,7 +15,7 @@ from tests.server.browser.people import Person, Site
 pytestmark = pytest.mark.slow
 
 
-def test_the_first_page_is_under_100_kilobytes_and_asks_nobody_else(site: Site) -> None:
+def test_the_first_page_is_under_100_kilobytes_and_asks_no_other_host(site: Site) -> None:
     ada = site.person()
     sizes: list[int] = []
     ada.page.on("requestfinished", lambda request: sizes.append(received(request)))
@@ -34,7 +34,7 @@ def received(request: object) -> int:
     return int(sizes["responseBodySize"] + sizes["responseHeadersSize"])
 
 
-def test_a_game_nobody_wrote_anything_for_has_a_card_like_the_others(site: Site) -> None:
+def test_a_game_without_a_theme_has_a_card_like_the_others(site: Site) -> None:
     ada = site.person().go()
     expect(ada.card("Goofspiel")).to_contain_text("Bid in secret for prizes")
     expect(ada.page.locator(".game")).to_have_count(7)  # five, and two that are installed beside

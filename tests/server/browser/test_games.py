@@ -52,7 +52,7 @@ def marks(slug: str) -> tuple[pytest.MarkDecorator, ...]:
 def play_out(players: list[Person], act: Act, most: int = 1000) -> None:
     """Both choose at random until the match is over, or until so many choices are made.
 
-    Then both pages show the same moment, in which it is over or somebody can choose.
+    Then both pages show the same moment, in which it is over or a player can choose.
     """
     chance = random.Random(1)
     while most > 0 and not all(player.over for player in players):
@@ -108,7 +108,7 @@ def test_two_people_and_a_spectator_play_a_game_to_its_end(
 
 def verdict(winner: int | None, viewer: int | None) -> str:
     if winner is None:
-        return "Nobody has won"
+        return "There is no winner"
     if viewer is None:
         return "has won"
     return "You have won" if viewer == winner else "You have lost"

@@ -84,7 +84,7 @@ def cable(site: Site) -> Iterator[Cable]:
 
 
 def seated(site: Site, title: str, url: str | None = None) -> tuple[Person, Person]:
-    """Player 1 and Player 2 of a match; whoever invites looks at the site through `url`."""
+    """Player 1 and Player 2 of a match; the one who invites looks at the site through `url`."""
     ada, bob = site.person(url=url), site.person()
     link = ada.invite(title)
     bob.join(f"{site.url}/match/{link.rpartition('/')[2]}")

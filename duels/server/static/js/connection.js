@@ -89,7 +89,7 @@ export class Connection {
     this.delay = Math.min(LONGEST, 2 * this.delay);
   }
 
-  /** Someone is waiting: try at once. */
+  /** The player is waiting: try at once. */
   hurry() {
     if (this.closed) return;
     if (this.socket === null) {

@@ -28,7 +28,7 @@ export function Create({ game, levels, trouble, onStart }) {
   };
   return html`<form class="create" onSubmit=${submit}>
     <${Select} label="Opponent" value=${opponent} onValue=${setOpponent} choices=${[
-      ['friend', 'a friend, by link'], ['open', 'anybody: an open challenge'],
+      ['friend', 'a friend, by link'], ['open', 'any player: an open challenge'],
       ...levels.map((level) => [level.name, `computer, ${level.name}: ${level.about}`])]} />
     <${Select} label="Your seat" value=${seat} onValue=${setSeat} choices=${[['random', 'either, at random'], ['1', 'Player 1'], ['2', 'Player 2']]} />
     <${Select} label="Clock" value=${time} onValue=${setTime} choices=${Object.entries(TIMES).map(([name, { words }]) => [name, words])} />

@@ -52,7 +52,7 @@ function verdict(you, result) {
 
 /** @param {Match} match @param {import('./wire.js').Result | null} result */
 function headline(match, result) {
-  if (!result || result.winner === null) return 'Nobody has won';
+  if (!result || result.winner === null) return 'There is no winner';
   if (match.you) return result.winner === match.you ? 'You have won' : 'You have lost';
   return `${seatName(match, result.winner)} has won`;
 }

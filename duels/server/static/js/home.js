@@ -74,7 +74,7 @@ export function HomePage() {
 /** @param {Match} match */
 function against(match) {
   const others = match.seats.flatMap((seat) => (seat && !seat.you ? [seatName(match, seat.player)] : []));
-  return others.length ? `against ${others.join(' and ')}` : 'nobody has joined yet';
+  return others.length ? `against ${others.join(' and ')}` : 'no opponent yet';
 }
 
 /** @param {Match} match */

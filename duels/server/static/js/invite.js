@@ -25,13 +25,13 @@ export function Invite({ match, onMatch }) {
     ${match.state === 'starting' ? html`<h2>Starting …</h2><p role="status">Both sides add to the dice, so that neither can choose them.${match.reveal_by ? ` A player who does not by ${new Date(1000 * match.reveal_by).toLocaleString()} forfeits the match.` : ''}</p>` : null}
     ${match.state === 'waiting' && match.you ? html`
       <h2>Invite a friend</h2>
-      <p>Whoever opens this link first can take the other seat${match.open ? '; the match is also listed as an open challenge' : ''}.</p>
+      <p>The first player to open this link can take the other seat${match.open ? '; the match is also listed as an open challenge' : ''}.</p>
       <${Copy} label="Link to this match" text=${link} />
       <${Qr} text=${link} />
-      <p role="status" class="waiting">Waiting for somebody to join …</p>
+      <p role="status" class="waiting">Waiting for an opponent to join …</p>
       <button type="button" class="plain" onClick=${act('leave')}>Withdraw</button>` : null}
     ${match.state === 'waiting' && !match.you ? html`
-      <h2>${host ? apart(host.name) : 'Somebody'} invites you to ${match.game.title}</h2>
+      <h2>${host ? apart(host.name) : 'A player'} invites you to ${match.game.title}</h2>
       <p>${host?.player === 1 ? 'You would be Player 2.' : 'You would be Player 1.'} ${timeWords(match.time)}</p>
       <button type="button" class="main" onClick=${act('join')}>Join</button>` : null}
     ${trouble ? html`<${Trouble}>${trouble}<//>` : null}

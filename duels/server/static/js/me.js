@@ -48,7 +48,7 @@ export function MePage() {
       <button type="submit" class="main">Save</button> <span role="status">${said}</span>
     </form>
     <h2>On another device</h2>
-    <p>There is no sign-up: a private key in this browser is who you are. This link brings it to another device. Whoever has it can play as you, so keep it to yourself.</p>
+    <p>There is no sign-up: a private key in this browser is who you are. This link brings it to another device. Any person who has it can play as you, so keep it to yourself.</p>
     ${shown ? html`<${Copy} label="Your private link" text=${privateLink()} /><${Qr} text=${privateLink()} />`
       : html`<button type="button" onClick=${() => setShown(true)}>Show my private link</button>`}
     ${asked.data?.ratings?.length ? html`<h2>Your ratings</h2><ul>${asked.data.ratings.map((/** @type {import('./protocol.js').Rating} */ one) => html`<li key=${one.game}>${titleOf(one.game)}: ${Math.round(one.rating)} (± ${Math.round(one.deviation)}), ${one.matches} ${one.matches === 1 ? 'match' : 'matches'}</li>`)}</ul>` : null}

@@ -16,7 +16,7 @@ export function go(path) {
   history.pushState(null, '', path);
   scrollTo(0, 0);
   tell();
-  // Whoever hears the page starts at the top of the new one.
+  // A screen reader starts at the top of the new page.
   requestAnimationFrame(() => document.getElementById('main')?.focus());
 }
 

@@ -95,7 +95,7 @@ export function seatName(match, seat) {
 export function outcome(match) {
   if (match.state === 'closed') return 'not played';
   if (!match.result) return 'running';
-  if (match.result.winner === null) return 'nobody won';
+  if (match.result.winner === null) return 'no winner';
   if (match.you) return match.result.winner === match.you ? 'you won' : 'you lost';
   return `${seatName(match, match.result.winner)} won`;
 }
