@@ -84,9 +84,9 @@ class Autosave:
         number = self._number + 1
         while os.path.lexists(path := f"{stem}-{number}{ending}"):
             number += 1
-        keeper = Autosave(path, self._say)
-        keeper._series, keeper._number = self._series, number
-        return keeper
+        autosave = Autosave(path, self._say)
+        autosave._series, autosave._number = self._series, number
+        return autosave
 
     def _claim(self, match: Match, path: str) -> None:
         from duels.cli.files import WouldOverwrite, put

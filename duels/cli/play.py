@@ -34,17 +34,17 @@ def play_matches(
 ) -> int:
     """Play, and on a terminal offer rematches with the seats swapped."""
     check_secrets(terminal, game, players, secrets)
-    keeper = Autosave(save, terminal.note)
+    autosave = Autosave(save, terminal.note)
     while True:
         number = new_seed() if seed is None else seed
         match = Match(game, number, players=players, time_control=time_control)
-        status = sit_down(terminal, match, keeper, secrets)
+        status = sit_down(terminal, match, autosave, secrets)
         if status is not None:
             return status
         if not (terminal.interactive and HUMAN in players and _rematch(terminal, match)):
             return 0
         # A rematch is a new match: other dice, and the finished record stays where it is.
-        players, seed, keeper = (players[1], players[0]), None, keeper.next()
+        players, seed, autosave = (players[1], players[0]), None, autosave.next()
         terminal.say([""])
 
 
@@ -61,12 +61,12 @@ def check_secrets(
 
 
 def sit_down(
-    terminal: Terminal, match: Match, keeper: Autosave, secrets: bool = True
+    terminal: Terminal, match: Match, autosave: Autosave, secrets: bool = True
 ) -> int | None:
     """Play one match to its end; an exit status if it was left before."""
     try:
         with stoppable(signal.SIGQUIT):
-            TerminalMatch(match, terminal, keeper, secrets).run()
+            TerminalMatch(match, terminal, autosave, secrets).run()
         return None
     except Quit:
         status, why = 0, "Left the game."
@@ -81,10 +81,10 @@ def sit_down(
     except OSError as error:
         status, why = 1, f"The output cannot be written: {error.strerror}."
         drop_output()
-    return _leave(terminal, match, keeper, status, why)
+    return _leave(terminal, match, autosave, status, why)
 
 
-def _leave(terminal: Terminal, match: Match, keeper: Autosave, status: int, why: str) -> int:
+def _leave(terminal: Terminal, match: Match, autosave: Autosave, status: int, why: str) -> int:
     """Keep a match that was left, and say how to go on; its clocks wait meanwhile."""
     from shlex import quote
 
@@ -93,7 +93,7 @@ def _leave(terminal: Terminal, match: Match, keeper: Autosave, status: int, why:
     if match.time_control and match.result is None:
         match.pause()
     try:
-        path = keeper.leave(match)
+        path = autosave.leave(match)
     except RecordError as error:
         from duels.core.record import dumps
 

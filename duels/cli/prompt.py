@@ -24,11 +24,11 @@ class Asker:
     """Gets the picks of the humans at one keyboard into a match."""
 
     def __init__(
-        self, match: Match, terminal: Terminal, keeper: Autosave, humans: list[int],
+        self, match: Match, terminal: Terminal, autosave: Autosave, humans: list[int],
         cover: Callable[[], bool],
     ) -> None:  # fmt: skip
         """`cover` takes a hand from the screen that another must not see; was there one?"""
-        self.match, self.terminal, self.keeper = match, terminal, keeper
+        self.match, self.terminal, self.autosave = match, terminal, autosave
         self.together, self._cover = len(humans) == 2, cover
 
     def ask(self, player: int, sealed: bool) -> bool:
@@ -147,7 +147,7 @@ class Asker:
 
     def _save(self, path: str) -> None:
         try:
-            where = self.keeper.save(self.match, path)
+            where = self.autosave.save(self.match, path)
         except DuelsError as error:
             self.terminal.say([str(error)])
         else:

@@ -22,12 +22,12 @@ class TerminalMatch:
     """Plays one match through a terminal."""
 
     def __init__(
-        self, match: Match, terminal: Terminal, keeper: Autosave, secrets: bool = True
+        self, match: Match, terminal: Terminal, autosave: Autosave, secrets: bool = True
     ) -> None:
-        self.match, self.terminal, self.keeper = match, terminal, keeper
+        self.match, self.terminal, self.autosave = match, terminal, autosave
         self.humans = [player for player in (0, 1) if match.players[player] == HUMAN]
         self._host: Host | None = None  # of the computers, made when needed: no prompt waits
-        self._asker = Asker(match, terminal, keeper, self.humans, self._cover)
+        self._asker = Asker(match, terminal, autosave, self.humans, self._cover)
         together = len(self.humans) == 2 and terminal.interactive
         self._hands_over = together and match.game.private and secrets
         self._told = 0  # events already told
@@ -60,7 +60,7 @@ class TerminalMatch:
 
     def _play(self) -> None:
         match = self.match
-        self.keeper.begin(match)  # a place that does not work is told before the game begins
+        self.autosave.begin(match)  # a place that does not work is told before the game begins
         self._cover()
         self._introduce()
         if any(isinstance(entry, Pick) for entry in match.events):
@@ -72,7 +72,7 @@ class TerminalMatch:
         self._tell_new()
         while match.result is None:
             self._turn()
-            self.keeper.keep(match)
+            self.autosave.keep(match)
             self._tell_new()
         if self.terminal.drawing and self.humans and match.result.by == "rules":
             self._say([""])

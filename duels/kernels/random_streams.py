@@ -1,8 +1,8 @@
 """Random numbers: SplitMix64 as a function of a key and a counter, one stream for each game.
 
 The n-th number of a stream is `mixed(key + n * GOLDEN)`, and the key is a function of the seed and
-the game's place in the batch. So a game is the same whatever the size of the batch, and its dice can be
-computed without this package.
+the game's place in the batch. So a game is the same whatever the size of the batch, and its dice
+can be computed without this package.
 
 Bounded numbers take 32 bits and Lemire's rejection, so that each is exactly equally likely.
 """

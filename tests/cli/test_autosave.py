@@ -28,25 +28,25 @@ __all__ = ["home"]
 
 def test_the_file_follows_the_match() -> None:
     match, said = new_match(), list[str]()
-    keeper = Autosave("war.json", said.append)
-    keeper.begin(match)
+    autosave = Autosave("war.json", said.append)
+    autosave.begin(match)
     for count in range(3):
         assert in_file("war.json") == (match.id, count)
         bypass(match)
-        keeper.keep(match)
-    assert keeper.leave(match) == keeper.path == "war.json"
+        autosave.keep(match)
+    assert autosave.leave(match) == autosave.path == "war.json"
     assert (said, os.listdir()) == ([], ["war.json"])
 
 
 def test_without_a_file_a_match_is_kept_when_it_is_left() -> None:
     match, said = new_match(), list[str]()
-    keeper = Autosave(None, said.append)
-    keeper.begin(match)
-    keeper.keep(match)
-    assert keeper.path is None
+    autosave = Autosave(None, said.append)
+    autosave.begin(match)
+    autosave.keep(match)
+    assert autosave.path is None
     assert not os.path.exists(state_folder())
-    place = keeper.leave(match)
-    assert place == keeper.path == state_file(match)
+    place = autosave.leave(match)
+    assert place == autosave.path == state_file(match)
     assert in_file(place) == (match.id, 0)
     assert said == []
 
@@ -56,8 +56,8 @@ def test_what_is_kept_for_the_user_is_for_no_other_user() -> None:
     place = Autosave(None, print).leave(new_match())
     assert os.stat(place).st_mode & 0o777 == 0o600
     assert os.stat(state_folder()).st_mode & 0o777 == 0o700
-    keeper = Autosave(place, print)  # resumed
-    keeper.begin(read_from(place))
+    autosave = Autosave(place, print)  # resumed
+    autosave.begin(read_from(place))
     assert os.stat(place).st_mode & 0o777 == 0o600
 
 
@@ -74,11 +74,11 @@ def test_an_id_cannot_lead_anywhere_else(id: str) -> None:
 
 def test_who_may_read_a_file_stays_as_it_is() -> None:
     match = new_match()
-    keeper = Autosave("war.json", print)
-    keeper.begin(match)
+    autosave = Autosave("war.json", print)
+    autosave.begin(match)
     os.chmod("war.json", 0o640)
     bypass(match)
-    keeper.keep(match)
+    autosave.keep(match)
     assert os.stat("war.json").st_mode & 0o777 == 0o640
     assert in_file("war.json") == (match.id, 1)
 
@@ -166,10 +166,10 @@ def test_a_match_goes_on_in_its_own_file() -> None:
     bypass(match)
     save(match, "war.json")
     again = read_from("war.json")
-    keeper = Autosave("war.json", print)
-    keeper.begin(again)
+    autosave = Autosave("war.json", print)
+    autosave.begin(again)
     bypass(again)
-    keeper.keep(again)
+    autosave.keep(again)
     assert in_file("war.json") == (match.id, 2)
 
 
@@ -180,17 +180,17 @@ def test_two_who_resume_one_file_do_not_overwrite_each_other() -> None:
     save(new_match(), "war.json")
     said: tuple[list[str], list[str]] = ([], [])
     matches = [read_from("war.json"), read_from("war.json")]
-    keepers = [Autosave("war.json", lines.append) for lines in said]
-    for keeper, match in zip(keepers, matches, strict=True):
-        keeper.begin(match)
+    autosaves = [Autosave("war.json", lines.append) for lines in said]
+    for autosave, match in zip(autosaves, matches, strict=True):
+        autosave.begin(match)
     bypass(matches[0])
-    keepers[0].keep(matches[0])
+    autosaves[0].keep(matches[0])
     matches[1].submit(0, "attack")
     for _ in range(3):
-        keepers[1].keep(matches[1])
+        autosaves[1].keep(matches[1])
     assert in_file("war.json")[1] == 1
     assert in_file(state_file(matches[1]))[1] == 2
-    assert keepers[1].path == keepers[1].leave(matches[1]) == state_file(matches[1])
+    assert autosaves[1].path == autosaves[1].leave(matches[1]) == state_file(matches[1])
     assert said[0] == []
     assert said[1] == [
         "war.json holds this match as it went on elsewhere. "
@@ -212,16 +212,16 @@ def test_no_process_writes_while_another_looks(monkeypatch: pytest.MonkeyPatch) 
     """Two processes in the same moment: the lock of the first keeps the second out."""
     monkeypatch.setattr(files, "TRIES", 2)
     match, said = new_match(), list[str]()
-    keeper = Autosave("war.json", said.append)
-    keeper.begin(match)
+    autosave = Autosave("war.json", said.append)
+    autosave.begin(match)
     folder = os.open(".", os.O_RDONLY)
     fcntl.flock(folder, fcntl.LOCK_EX)
     bypass(match)
-    keeper.keep(match)
+    autosave.keep(match)
     assert in_file("war.json") == (match.id, 0)
     assert "another program keeps the folder locked" in said[0]
     os.close(folder)
-    keeper.keep(match)
+    autosave.keep(match)
     assert in_file("war.json") == (match.id, 1)
 
 
@@ -241,11 +241,11 @@ from duels.cli.files import read_from
 from duels.cli.autosave import Autosave
 match = read_from("war.json")
 match.clock = lambda: 1e9 + int(sys.argv[1])  # the same choice, but not in the same moment
-keeper = Autosave("war.json", print)
+autosave = Autosave("war.json", print)
 print("ready", flush=True)
 sys.stdin.readline()
 match.submit(0, "attack")
-keeper.keep(match)
+autosave.keep(match)
 """
 
 

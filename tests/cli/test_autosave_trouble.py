@@ -29,14 +29,14 @@ __all__ = ["home"]
 def test_a_folder_that_goes_and_comes_back(home: Path) -> None:
     os.mkdir("there")
     match, said = new_match(), list[str]()
-    keeper = Autosave("there/war.json", said.append)
-    keeper.begin(match)
+    autosave = Autosave("there/war.json", said.append)
+    autosave.begin(match)
     os.rename("there", "elsewhere")
     for _ in range(2):
         bypass(match)
-        keeper.keep(match)
+        autosave.keep(match)
     place = state_file(match)
-    assert keeper.path == place
+    assert autosave.path == place
     assert in_file(place) == (match.id, 2)
     assert said == [
         "cannot write there/war.json: No such file or directory. "
@@ -45,8 +45,8 @@ def test_a_folder_that_goes_and_comes_back(home: Path) -> None:
     os.rename("elsewhere", "there")
     for _ in range(2):
         bypass(match)
-        keeper.keep(match)
-    assert keeper.path == keeper.leave(match) == "there/war.json"
+        autosave.keep(match)
+    assert autosave.path == autosave.leave(match) == "there/war.json"
     assert in_file("there/war.json") == (match.id, 4)
     assert said[1:] == ["The match is kept in there/war.json again"]
     assert os.listdir(state_folder()) == []
@@ -70,20 +70,20 @@ def test_when_nothing_works_the_match_goes_on_and_the_user_knows(
     monkeypatch.setattr("tempfile.tempdir", str(home / "nowhere"))
     os.mkdir("there")
     match, said = new_match(), list[str]()
-    keeper = Autosave("there/war.json", said.append)
-    keeper.begin(match)
+    autosave = Autosave("there/war.json", said.append)
+    autosave.begin(match)
     os.rename("there", "elsewhere")
     for _ in range(2):
         bypass(match)
-        keeper.keep(match)
+        autosave.keep(match)
     assert len(said) == 1
     assert said[0].startswith("The match cannot be saved anywhere: ")
     with pytest.raises(RecordError, match="The match cannot be saved anywhere"):
-        keeper.leave(match)
+        autosave.leave(match)
     with pytest.raises(RecordError, match="The match cannot be saved anywhere"):
-        keeper.save(match)
+        autosave.save(match)
     os.rename("elsewhere", "there")
-    keeper.keep(match)
+    autosave.keep(match)
     assert said[1:] == ["The match is kept in there/war.json again"]
     assert in_file("there/war.json") == (match.id, 2)
 
@@ -93,14 +93,14 @@ import os, resource, sys
 from duels.cli.files import read_from
 from duels.cli.autosave import Autosave
 match = read_from("war.json")
-keeper = Autosave("war.json", print)
+autosave = Autosave("war.json", print)
 size = os.path.getsize("war.json")
 resource.setrlimit(resource.RLIMIT_FSIZE, (size, resource.RLIM_INFINITY))
 match.submit(0, "bypass")
-keeper.keep(match)
-keeper.keep(match)
+autosave.keep(match)
+autosave.keep(match)
 resource.setrlimit(resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
-keeper.keep(match)
+autosave.keep(match)
 """
 
 
@@ -129,30 +129,30 @@ def test_a_copy_that_is_the_named_file_itself_is_not_removed(home: Path) -> None
     match, said = new_match(), list[str]()
     place = Autosave(None, said.append).leave(match)
     os.symlink(state_folder(), "by-link")
-    keeper = Autosave(f"by-link/{os.path.basename(place)}", said.append)
-    keeper.begin(match)
+    autosave = Autosave(f"by-link/{os.path.basename(place)}", said.append)
+    autosave.begin(match)
     os.rename("by-link", "away")
     bypass(match)
-    keeper.keep(match)
+    autosave.keep(match)
     os.rename("away", "by-link")
     bypass(match)
-    keeper.keep(match)
+    autosave.keep(match)
     assert in_file(place) == (match.id, 2)
 
 
 def test_a_copy_that_another_process_goes_on_with_is_not_removed() -> None:
     os.mkdir("there")
     match, said = new_match(), list[str]()
-    keeper = Autosave("there/war.json", said.append)
-    keeper.begin(match)
+    autosave = Autosave("there/war.json", said.append)
+    autosave.begin(match)
     os.rename("there", "elsewhere")
-    keeper.keep(match)
+    autosave.keep(match)
     place = state_file(match)
     other = read_from(place)
     bypass(other)
     Autosave(place, said.append).begin(other)
     os.rename("elsewhere", "there")
-    keeper.keep(match)
+    autosave.keep(match)
     assert in_file(place) == (match.id, 1)
 
 
@@ -161,25 +161,25 @@ def test_a_copy_that_another_process_goes_on_with_is_not_removed() -> None:
 
 def test_the_file_that_is_named_becomes_the_file() -> None:
     match, said = new_match(), list[str]()
-    keeper = Autosave("war.json", said.append)
-    keeper.begin(match)
-    assert keeper.save(match, "peace.json") == keeper.path == "peace.json"
+    autosave = Autosave("war.json", said.append)
+    autosave.begin(match)
+    assert autosave.save(match, "peace.json") == autosave.path == "peace.json"
     bypass(match)
-    keeper.keep(match)
-    assert keeper.save(match) == "peace.json"
+    autosave.keep(match)
+    assert autosave.save(match) == "peace.json"
     assert in_file("war.json") == (match.id, 0)
     assert in_file("peace.json") == (match.id, 1)
 
 
 def test_saving_without_a_name_keeps_the_match_from_then_on() -> None:
     match, said = new_match(), list[str]()
-    keeper = Autosave(None, said.append)
-    keeper.begin(match)
-    place = keeper.save(match)
+    autosave = Autosave(None, said.append)
+    autosave.begin(match)
+    place = autosave.save(match)
     bypass(match)
-    keeper.keep(match)
+    autosave.keep(match)
     assert in_file(place) == (match.id, 1)
-    keeper.save(match, "war.json")  # and then the copy there has served
+    autosave.save(match, "war.json")  # and then the copy there has served
     assert os.listdir(state_folder()) == []
     assert said == []
 
@@ -198,12 +198,12 @@ def test_home_is_understood(home: Path) -> None:
 def test_a_name_that_cannot_be_changes_nothing(name: str) -> None:
     Path("letter.txt").write_text("Dear Ann", encoding="utf-8")
     match, said = new_match(), list[str]()
-    keeper = Autosave("war.json", said.append)
-    keeper.begin(match)
+    autosave = Autosave("war.json", said.append)
+    autosave.begin(match)
     with pytest.raises(DuelsError) as refusal:
-        keeper.save(match, name)
+        autosave.save(match, name)
     assert str(refusal.value).isprintable()
-    assert keeper.path == "war.json"
+    assert autosave.path == "war.json"
     assert sorted(os.listdir()) == ["letter.txt", "war.json"]
     assert Path("letter.txt").read_text(encoding="utf-8") == "Dear Ann"
     with pytest.raises(DuelsError):
@@ -236,15 +236,15 @@ def test_a_name_outside_a_narrow_locale_is_refused_in_one_line() -> None:
 def test_a_rematch_goes_to_the_next_free_name() -> None:
     said: list[str] = []
     first, second, third = new_match(), new_match(), new_match()
-    keeper = Autosave("war.json", said.append)
-    keeper.begin(first)
-    keeper = keeper.next()
-    keeper.begin(second)
-    assert keeper.path == "war-2.json"
+    autosave = Autosave("war.json", said.append)
+    autosave.begin(first)
+    autosave = autosave.next()
+    autosave.begin(second)
+    assert autosave.path == "war-2.json"
     Path("war-3.json").write_text("Dear Ann", encoding="utf-8")
-    keeper = keeper.next()
-    keeper.begin(third)
-    assert keeper.path == "war-4.json"
+    autosave = autosave.next()
+    autosave.begin(third)
+    assert autosave.path == "war-4.json"
     held = [in_file(f"war{number}.json")[0] for number in ("", "-2", "-4")]
     assert held == [first.id, second.id, third.id]
     assert said == []
@@ -253,28 +253,28 @@ def test_a_rematch_goes_to_the_next_free_name() -> None:
 def test_a_rematch_begins_even_where_its_file_cannot_be() -> None:
     os.mkdir("there")
     said: list[str] = []
-    keeper = Autosave("there/war.json", said.append)
-    keeper.begin(new_match())
+    autosave = Autosave("there/war.json", said.append)
+    autosave.begin(new_match())
     os.rename("there", "elsewhere")
     rematch = new_match()
-    keeper = keeper.next()
-    keeper.begin(rematch)
+    autosave = autosave.next()
+    autosave.begin(rematch)
     assert in_file(state_file(rematch)) == (rematch.id, 0)
     assert len(said) == 1
 
 
 def test_without_a_named_file_a_rematch_has_none_either() -> None:
-    keeper = Autosave(None, print)
-    keeper.save(new_match())
-    assert keeper.next().path is None
-    assert keeper.path is not None
-    assert Autosave(keeper.path, print).next().path is None  # resumed from the state directory
+    autosave = Autosave(None, print)
+    autosave.save(new_match())
+    assert autosave.next().path is None
+    assert autosave.path is not None
+    assert Autosave(autosave.path, print).next().path is None  # resumed from the state directory
 
 
 def test_a_file_named_in_play_is_numbered_too() -> None:
-    keeper = Autosave(None, print)
-    keeper.save(new_match(), "war.json")
-    assert keeper.next().path == "war-2.json"
+    autosave = Autosave(None, print)
+    autosave.save(new_match(), "war.json")
+    assert autosave.next().path == "war-2.json"
 
 
 # What can be resumed
