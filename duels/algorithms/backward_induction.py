@@ -20,7 +20,7 @@ from duels.algorithms.solution import HALF, Progress, Solution, Unsolved, Value,
 from duels.core.game import AnyGame, Chance, Decide, Over
 from duels.core.player import View
 
-LARGEST = 400_000  # states; beyond that a walk in Python takes minutes
+LARGEST = 400_000  # states; beyond that enumeration in Python takes minutes
 STEP = 10_000  # states between two words of progress: about a second; fewer are solved in silence
 
 
@@ -45,7 +45,7 @@ class Generic(Solution):
         self, game: AnyGame, progress: Progress | None = None, *, largest: int = LARGEST
     ) -> None:
         super().__init__(game)
-        self.states, self.nodes = walk(game, largest, progress)
+        self.states, self.nodes = enumerate_states(game, largest, progress)
         self._seen: dict[tuple[int, Any], int] = {}
         self._index_views()
         self.values = solve_graph(self.nodes, progress)
@@ -75,7 +75,7 @@ class Generic(Solution):
                     )
 
 
-def walk(
+def enumerate_states(
     game: AnyGame, largest: int = LARGEST, progress: Progress | None = None
 ) -> tuple[dict[Any, int], list[Node]]:
     """Every reachable state, numbered in order of discovery, and its node.

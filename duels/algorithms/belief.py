@@ -8,8 +8,8 @@ more often than unlikely ones; nothing is assumed about how the other player cho
 >>> from duels.games import load
 >>> match = Match(load("cipher-siege"), seed=3)
 >>> view = match.view(0)
->>> guess = next(believe(view.game, view.history, 0, Random(1), size=1))
->>> guess.state.hands[0] == match.state.hands[0], guess.state.hands[1] == match.state.hands[1]
+>>> particle = next(believe(view.game, view.history, 0, Random(1), size=1))
+>>> particle.state.hands[0] == match.state.hands[0], particle.state.hands[1] == match.state.hands[1]
 (True, False)
 """
 
@@ -33,7 +33,7 @@ class NothingFits(RuntimeError):
 
 
 class Course(NamedTuple):
-    """Where a guess at what has happened leads, and the guess, last event first."""
+    """A course of events that may have happened, last event first, and the state it leads to."""
 
     state: Any
     event: Event | None = None
@@ -59,29 +59,29 @@ def believe(
 ) -> Iterator[Course]:
     """So many courses that a viewer with this history cannot tell from the true one, in any order.
 
-    A particle filter: guesses grow side by side, event by event, and those that make what was seen
-    likelier get more offspring. Where all of them fail at once, a search with backtracking finds
-    courses one by one, as they are asked for.
+    A particle filter: particles grow side by side, event by event, and those that make the seen
+    events likelier get more offspring. Where all of them fail at once, a search with backtracking
+    finds courses one by one, as they are asked for.
     """
-    guesses = [Course(game.start())] * size
+    particles = [Course(game.start())] * size
     for shown in history:
         grown: list[Course] = []
         weights: list[float] = []
         known: dict[Any, Mapping[Event, float]] = {}
-        for guess in guesses:
-            ways = known.get(guess.state)
+        for particle in particles:
+            ways = known.get(particle.state)
             if ways is None:
-                ways = known[guess.state] = alike(game, guess.state, shown, viewer)
+                ways = known[particle.state] = alike(game, particle.state, shown, viewer)
             if ways:
-                grown.append(guess.after(game, _one_of(ways, randomness)))
+                grown.append(particle.after(game, _one_of(ways, randomness)))
                 weights.append(sum(ways.values()))
         if not grown:
             for _ in range(size):
                 yield search(game, history, viewer, randomness)
             return
-        guesses = _resampled(grown, weights, size, randomness)
-    randomness.shuffle(guesses)
-    yield from guesses
+        particles = _resampled(grown, weights, size, randomness)
+    randomness.shuffle(particles)
+    yield from particles
 
 
 def alike(game: AnyGame, state: Any, shown: Event, viewer: int | None) -> Mapping[Event, float]:

@@ -182,10 +182,10 @@ class Solution:
         """The value of where a match stands, or stood before an event; None: not known."""
         return self.value(match.state if number is None else match.state_before(number))
 
-    def guess(self, state: Any, players: tuple[str, str]) -> float | None:
+    def estimate(self, state: Any, players: tuple[str, str]) -> float | None:
         """An estimate of Player 1's score where a player chooses, with open hands; None if unknown.
 
-        `players` are the names of who plays. For what stays right however good the guess is, as
+        `players` are the names of who plays. For what stays right however good the estimate is, as
         taking luck out of a score does.
         """
         return float(self.value(state))

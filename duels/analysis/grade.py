@@ -161,7 +161,9 @@ def _picks(match: Match, solution: Solution, number: int) -> list[Graded]:
     entry = match.events[number]
     if isinstance(entry, Pick):
         picks = entry.moves
-    elif isinstance(entry, Timeout) and isinstance(lost := match.told(number, None), Pick):
+    elif isinstance(entry, Timeout) and isinstance(
+        lost := match.observed_event(number, None), Pick
+    ):
         picks = lost.moves
     else:
         return []

@@ -184,7 +184,7 @@ def baseline_of(game: AnyGame, players: tuple[str, str]) -> Baseline | None:
             return None
     except DuelsError:
         return None
-    return Baseline(PositionValues(game, lambda state: solution.guess(state, players)), solution)
+    return Baseline(PositionValues(game, lambda state: solution.estimate(state, players)), solution)
 
 
 def _regrets(

@@ -138,8 +138,8 @@ def usual_folder(tournament: Tournament, engine: str) -> str:
     """
     about = tournament.to_json() | {"engine": engine}
     del about["pairs"]
-    told = json.dumps(about, sort_keys=True)
-    return f"arena-{sha256(told.encode()).hexdigest()[:8]}"
+    text = json.dumps(about, sort_keys=True)
+    return f"arena-{sha256(text.encode()).hexdigest()[:8]}"
 
 
 def save(folder: str, found: Summary) -> list[str]:

@@ -174,12 +174,12 @@ def _serve(
 def _play(terminal: Terminal, client: Client, id: str, bot: Player) -> int:
     """One match to its end; 1 if the bot failed, which is to resign."""
     table = client.connect(id)
-    told = False
+    announced = False
     try:
         while not table.over:
-            if not told and table.match.get("state") == "playing":
+            if not announced and table.match.get("state") == "playing":
                 terminal.say([_introduced(table.match)])
-                told = True
+                announced = True
             view = table.view
             if view is not None and view["offer"] not in (None, view["player"]):
                 table.command("decline", at=table.moment)

@@ -47,9 +47,9 @@ def positions_command(terminal: Terminal, given: Namespace) -> int:
             os.unlink(path)
         raise
     tests = sum(position.split == "test" for position in found)
-    told = f"{path}: {len(found):,} positions, {tests:,} of them to test with."
+    summary = f"{path}: {len(found):,} positions, {tests:,} of them to test with."
     fewer = f" {game.title} has no more." if len(found) < given.n and not given.split else ""
-    terminal.say([told + fewer])
+    terminal.say([summary + fewer])
     return 0
 
 
@@ -78,12 +78,12 @@ def _about(game: AnyGame) -> dict[str, Any]:
 def _lines(game: AnyGame, found: list[LabelledPosition]) -> Iterator[str]:
     about = _about(game)
     for position in found:
-        told = position._asdict() | {
+        fields = position._asdict() | {
             "player": position.player + 1,
             "state": dump_observation(game, position.state)["fields"],
             "value": position.value,
         }
-        yield json.dumps(about | told)
+        yield json.dumps(about | fields)
 
 
 def _jsonl() -> Callable[..., None]:
@@ -130,8 +130,8 @@ def _parquet() -> Callable[..., None]:
 
     def write(path: str, game: AnyGame, found: list[LabelledPosition]) -> None:
         columns = _columns(np, game, found)
-        told = {**_about(game), "moves": game.moves(), "features": game.features()}
-        about = {name: json.dumps(value) for name, value in told.items()}
+        described = {**_about(game), "moves": game.moves(), "features": game.features()}
+        about = {name: json.dumps(value) for name, value in described.items()}
         parts = {
             name: values if values.ndim == 1 else list(values) for name, values in columns.items()
         }

@@ -42,7 +42,7 @@ def play_remote(terminal: Terminal, given: Namespace) -> int:
     if match["state"] == "waiting":
         terminal.say([f"Send this to your opponent: {server}/match/{match['id']}"], whole=True)
     guest = Guest(terminal)
-    table = client.connect(match["id"], guest.told)
+    table = client.connect(match["id"], guest.on_message)
     guest.table = table
     try:
         guest.run()
@@ -93,11 +93,11 @@ class Guest:
         self.claim: Any = None  # who is away, and since when that is too long
         self.passages: set[tuple[str, int]] = set()  # a status comes again when a pick is sealed
 
-    def told(self, frame: dict[str, Any]) -> None:
-        """A frame that has come."""
-        match frame["type"]:
+    def on_message(self, message: dict[str, Any]) -> None:
+        """Show a message of the server."""
+        match message["type"]:
             case "update":
-                for passage in load_wire(frame["passages"]):
+                for passage in load_wire(message["passages"]):
                     if (passage.kind, passage.number) in self.passages:
                         continue
                     self.passages.add((passage.kind, passage.number))
@@ -106,15 +106,15 @@ class Guest:
                         line for line in passage.lines if not (drawn and tone(line) == ON_TABLE)
                     )
             case "match" | "welcome":
-                self._introduce(frame["match"])
+                self._introduce(message["match"])
             case "reaction":
-                self.terminal.say([f"Player {frame['player']}: {printable(frame['reaction'])}"])
-            case "presence" if frame["claim"] != self.claim and self.table.match["you"]:
-                self.claim = frame["claim"]
+                self.terminal.say([f"Player {message['player']}: {printable(message['reaction'])}"])
+            case "presence" if message["claim"] != self.claim and self.table.match["you"]:
+                self.claim = message["claim"]
                 if self.claim is not None and self.table.view is not None:
                     self.terminal.note("(Your opponent is away; later you can type: claim)")
             case "bye":
-                self.terminal.note(f"({printable(frame['reason'])})")
+                self.terminal.note(f"({printable(message['reason'])})")
 
     def _introduce(self, match: dict[str, Any]) -> None:
         names = [printable(seat["name"]) if seat else "(no player yet)" for seat in match["seats"]]
@@ -164,14 +164,14 @@ class Guest:
         """Whether a message has come that matters to the player who is asked."""
         return any(map(self._matters, self.table.unread())) or bool(self.table.lost)
 
-    def _matters(self, frame: dict[str, Any]) -> bool:
-        match frame["type"]:
+    def _matters(self, message: dict[str, Any]) -> bool:
+        match message["type"]:
             case "update":
-                new, old = frame["view"], self.table.view
+                new, old = message["view"], self.table.view
                 return any(new[key] != old[key] for key in ("moment", "offer", "result"))
             case "presence":
-                return frame["claim"] not in (None, self.claim)
-        return bool(frame["type"] == "reaction")
+                return message["claim"] not in (None, self.claim)
+        return bool(message["type"] == "reaction")
 
     def _hear(self) -> None:
         """Tell what has come; a lost connection is made again."""

@@ -30,7 +30,7 @@ class TerminalMatch:
         self._asker = Asker(match, terminal, autosave, self.humans, self._cover)
         together = len(self.humans) == 2 and terminal.interactive
         self._hands_over = together and match.game.private and secrets
-        self._told = 0  # events already told
+        self._narrated = 0  # events already narrated
         self._facing: int | None = None  # who looks at the screen, where hands are secret
         self._read = [0, 0]  # events each player was told, where hands are secret
 
@@ -148,8 +148,8 @@ class TerminalMatch:
         self.terminal.draw(table_of(self.match.view(viewer)), viewer)
 
     def _tell_new(self) -> None:
-        for number in range(self._told, len(self.match.events)):
-            self._told = number + 1
+        for number in range(self._narrated, len(self.match.events)):
+            self._narrated = number + 1
             self._tell(number)
 
     def _tell(self, number: int) -> None:
@@ -160,8 +160,8 @@ class TerminalMatch:
 
     def _tell_again(self) -> None:
         """After a resume or an undo, tell only what chance has brought since the last pick."""
-        self._told = len(self.match.events)
-        self._read = [self._told, self._told]
+        self._narrated = len(self.match.events)
+        self._read = [self._narrated, self._narrated]
         latest: list[int] = []
         for number in reversed(self.match.line):
             if not isinstance(self.match.events[number], Outcome):
@@ -175,7 +175,7 @@ class TerminalMatch:
         if not self._hands_over or viewer is None or viewer == self._facing:
             return
         terminal, name = self.terminal, player_name(viewer)
-        upto = self._told if upto is None else upto
+        upto = self._narrated if upto is None else upto
         if self._facing is not None:
             self._read[self._facing] = upto
             self._wait(f"\nPress Enter to clear the screen for {name}.")

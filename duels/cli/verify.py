@@ -46,9 +46,9 @@ def verify(terminal: Terminal, given: Namespace) -> int:
 def _compare(match: Match, saw: list[str]) -> None:
     """Look for what the user was told before the match: the commitment, or a hash."""
     fair = match.about.get(KEY, {})
-    told = [fair.get("commitment"), *fair.get("hashes", [])]
+    published = [fair.get("commitment"), *fair.get("hashes", [])]
     for one in saw:
-        if one not in told:
+        if one not in published:
             raise RecordError(
                 f"the record has no commitment or hash {one!r}: it was changed since you saw that"
             )

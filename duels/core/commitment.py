@@ -10,7 +10,7 @@ share. docs/dice.md has the whole procedure. A finished record has all of it und
 >>> secret, nonces = 2**255, ("00ff" * 8, "")  # the second player is a computer
 >>> match = Match(load("firewall-breach"), shared_seed(secret, nonces), id="example")
 >>> hashes = (nonce_hash("example", 0, commitment(secret), nonces[0]), "")
->>> match.about |= {"fair": told(secret, nonces, hashes)}
+>>> match.about |= {"fair": seed_proof(secret, nonces, hashes)}
 >>> verify(match)
 'the secret fits its commitment, 1 nonce fits its hash, and the seed follows from them'
 >>> match.about["fair"]["nonces"] = ["00fe" * 8, ""]
@@ -84,7 +84,7 @@ def shared_seed(secret: int, nonces: tuple[str, str]) -> int:
     return int.from_bytes(sha256(text.encode()).digest(), "big")
 
 
-def told(
+def seed_proof(
     secret: int,
     nonces: Sequence[str | None],
     hashes: Sequence[str] | None = None,

@@ -112,27 +112,27 @@ class CommitmentClient:
         self.sent.add(REVEAL)
         return {"type": REVEAL, "nonce": self.nonce}
 
-    def _see_hashes(self, told: Sequence[str | None]) -> None:
+    def _see_hashes(self, published: Sequence[str | None]) -> None:
         for player, known in enumerate(self.hashes):
             # A hash may be new until the nonce is told; afterwards none may be added either.
-            if told[player] != known and (known is not None or REVEAL in self.sent):
+            if published[player] != known and (known is not None or REVEAL in self.sent):
                 raise Unfair(
                     f"the server has told another hash of {player_name(player)} than before"
                 )
-        if told[self.player] not in (None, self.hash):
+        if published[self.player] not in (None, self.hash):
             raise Unfair(
                 "the server has a hash for your seat that this client did not give; if you have not"
                 " opened the match elsewhere, its dice cannot be trusted"
             )
-        self.hashes = list(told)
+        self.hashes = list(published)
 
-    def _check_nonces(self, told: Sequence[str | None]) -> None:
+    def _check_nonces(self, published: Sequence[str | None]) -> None:
         """Compare the nonces of a match that has begun with what is known of them."""
-        mine = told[self.player]
+        mine = published[self.player]
         if mine != self.nonce and (mine is not None or REVEAL in self.granted):
             raise Unfair("the server has another nonce for your seat than the one you revealed")
         other = 1 - self.player
-        nonce, known = told[other], self.hashes[other]
+        nonce, known = published[other], self.hashes[other]
         if known is None and nonce != "":
             raise Unfair(f"the server has a nonce of {player_name(other)} without a hash")
         if known is not None and nonce is not None:

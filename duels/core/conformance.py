@@ -258,10 +258,10 @@ def check_no_leak(match: Match, viewer: int | None, randomness: Random) -> int:
         if not fits:
             break  # the other course cannot go on like this; so far it could
         after = _after(game, state, event := randomness.choice(fits))
-        told = game.tell(game.observe(state, viewer), wanted, game.observe(after, viewer), viewer)
+        lines = game.tell(game.observe(state, viewer), wanted, game.observe(after, viewer), viewer)
         before, seen, later = match.shown(number, viewer)
         assert seen == wanted
-        assert told == game.tell(before, wanted, later, viewer), f"the text leaks after {event}"
+        assert lines == game.tell(before, wanted, later, viewer), f"the text leaks after {event}"
         state = after
     return met
 

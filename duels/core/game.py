@@ -163,8 +163,8 @@ class Game(Generic[S, O]):
 
     def rules_text(self) -> str:
         """The rules and rulings with the values in force."""
-        told = {n: option.told(self.__dict__[n]) for n, option in self.options().items()}
-        return self.rules.format(**told, **self.words())
+        described = {n: option.describe(self.__dict__[n]) for n, option in self.options().items()}
+        return self.rules.format(**described, **self.words())
 
     def __setattr__(self, name: str, value: object) -> None:
         raise AttributeError(f"a game's options are fixed; make a new {type(self).__name__}")

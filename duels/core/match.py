@@ -246,18 +246,20 @@ class Match:
         """The picks and outcomes that led here, or to an event, as a viewer saw them."""
         timeline = self._timeline
         if before is not None and not timeline.is_live(before):
-            told = (self.told(number, viewer) for number in timeline.line_before(before))
-            return tuple(event for event in told if event is not None)
+            observed = (
+                self.observed_event(number, viewer) for number in timeline.line_before(before)
+            )
+            return tuple(event for event in observed if event is not None)
         undone, known = self._stood.get(viewer, (-1, []))
         if undone != timeline.undone:
             known = []
             self._stood[viewer] = timeline.undone, known
         for number in timeline.live[len(known) :]:
-            if (event := self.told(number, viewer)) is not None:
+            if (event := self.observed_event(number, viewer)) is not None:
                 known.append(event)
         return tuple(known if before is None else known[: bisect_left(timeline.live, before)])
 
-    def told(self, number: int, viewer: int | None) -> Event | None:
+    def observed_event(self, number: int, viewer: int | None) -> Event | None:
         """What the rules made of an event, for a viewer; None where they took no part in it."""
         entry = self.redact(number, viewer)
         if isinstance(entry, Timeout) and self._cost_the_turn(number):
@@ -297,7 +299,7 @@ class Match:
         """One event with what a viewer saw before and after it, for telling it."""
         before, after = self.state_before(number), self.state_after(number)
         observe = self.game.observe
-        return observe(before, viewer), self.told(number, viewer), observe(after, viewer)
+        return observe(before, viewer), self.observed_event(number, viewer), observe(after, viewer)
 
     # What players may do.
 

@@ -46,7 +46,7 @@ class Option(Generic[T]):
         """The text that `read` takes for this value."""
         return str(value)
 
-    def told(self, value: Any) -> str:
+    def describe(self, value: Any) -> str:
         """The value as a word of a sentence."""
         return self.show(value)
 
@@ -102,7 +102,7 @@ class Pair(Option[tuple[int, int]]):
     def show(self, value: tuple[int, int]) -> str:
         return str(value[0]) if value[0] == value[1] else f"{value[0]}/{value[1]}"
 
-    def told(self, value: tuple[int, int]) -> str:
+    def describe(self, value: tuple[int, int]) -> str:
         one, two = value
         return str(one) if one == two else f"{one} (Player 1) or {two} (Player 2)"
 

@@ -27,7 +27,7 @@ from duels.core.game import Outcome, Pick
 OFF_THE_LINE = (Undo, Pause, Resume)  # a tuple: making a union each time takes longer
 
 
-class Moment(NamedTuple):
+class TimelineState(NamedTuple):
     """Where a match stood: its state, how many decisions were resolved, its place in the tree."""
 
     state: Any
@@ -63,8 +63,8 @@ class Timeline:
     def __init__(self, start: Any) -> None:
         self.entries: list[Entry] = []
         self.stamps: list[Stamp] = []
-        self.now = Moment(start, 0, 0)
-        self.before: list[Moment] = []  # one for each entry
+        self.now = TimelineState(start, 0, 0)
+        self.before: list[TimelineState] = []  # one for each entry
         self.live: list[int] = []  # numbers, ascending, of the entries that no undo has taken back
         self.undone = 0  # how often something was taken back
         self._drawn = 0  # chance outcomes
@@ -83,11 +83,11 @@ class Timeline:
         self._drawn += isinstance(entry, Outcome)
         state, decisions, parent = self.now
         node = parent + 1 if self._tree is None else self._tree.child(parent, entry, number)
-        self.now = Moment(state, decisions, node)
+        self.now = TimelineState(state, decisions, node)
 
     def move_to(self, state: Any, decisions: int = 0) -> None:
         """The last entry led to this state."""
-        self.now = Moment(state, self.now.decisions + decisions, self.now.node)
+        self.now = TimelineState(state, self.now.decisions + decisions, self.now.node)
 
     def go_back(self, undo: Undo, stamp: Stamp) -> None:
         """Add an undo and be again where its target was about to happen."""
@@ -133,6 +133,6 @@ class Timeline:
                 return number
         return None
 
-    def after(self, number: int) -> Moment:
+    def after(self, number: int) -> TimelineState:
         """The moment after an entry."""
         return self.before[number + 1] if number + 1 < len(self.before) else self.now

@@ -185,8 +185,8 @@ class EpisodeStory:
     def state_after(self, number: int) -> Any:
         return self._happened[number + 1][0] if number + 1 < len(self._happened) else self._state
 
-    def told(self, number: int, viewer: int | None) -> Event:
+    def observed_event(self, number: int, viewer: int | None) -> Event:
         return self.game.redact(*self._happened[number], viewer)
 
     def history(self, viewer: int | None, before: int | None = None) -> History:
-        return tuple(self.told(n, viewer) for n in range(len(self.events))[:before])
+        return tuple(self.observed_event(n, viewer) for n in range(len(self.events))[:before])

@@ -117,7 +117,7 @@ class Observer:
             for step in snapshot.path()
             if step.redact(player) != step.redact(None)
         )
-        return "; ".join(f"{who}:{what}" for told in own for who, what in told)
+        return "; ".join(f"{who}:{what}" for event in own for who, what in event)
 
 
 def _who(who: str, player: int) -> int:

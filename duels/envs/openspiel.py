@@ -34,7 +34,7 @@ TYPE = pyspiel.GameType
 PLAYER = pyspiel.PlayerId
 RETURNS = {0: [1.0, -1.0], 1: [-1.0, 1.0], None: [0.0, 0.0]}  # by the winner
 LIMIT = "turn_limit"
-GUESSES = 32  # samples of hidden information, extended in parallel
+PARTICLES = 32  # samples of hidden information, extended in parallel
 
 
 def parameter(option: Option[Any]) -> bool | int | str:
@@ -227,9 +227,9 @@ class SpielState(pyspiel.State):  # type: ignore[misc]
         """A state that the player cannot distinguish from this one, for OpenSpiel's ISMCTS."""
         encoding = self.snapshot.node.encoding
         history = [step.redact(player) for step in self.snapshot.path()]
-        guesses = believe(encoding.game, history, player, Random(str(sampler())), GUESSES)
+        particles = believe(encoding.game, history, player, Random(str(sampler())), PARTICLES)
         state: SpielState = self.get_game().new_initial_state()
-        for event in next(guesses).events():
+        for event in next(particles).events():
             key = event_key(encoding, event)
             if isinstance(key, tuple):
                 state.apply_actions(list(key))

@@ -73,21 +73,21 @@ class Snapshot:
 
     def known(self, viewer: int | None) -> str:
         """All events as a viewer saw them, as text."""
-        text = self._told(viewer)
+        text = self._known_text(viewer)
         if text is None:
             text = ""
             for snapshot in self.path():  # iterative, since games may be long
-                told = snapshot._told(viewer)
-                if told is None:
+                known = snapshot._known_text(viewer)
+                if known is None:
                     line = "; ".join(
                         f"{who}:{what}" for who, what in event_items(snapshot.redact(viewer))
                     )
-                    told = f"{text}; {line}" if text else line
-                    snapshot._texts = {**(snapshot._texts or {}), viewer: told}
-                text = told
+                    known = f"{text}; {line}" if text else line
+                    snapshot._texts = {**(snapshot._texts or {}), viewer: known}
+                text = known
         return text
 
-    def _told(self, viewer: int | None) -> str | None:
+    def _known_text(self, viewer: int | None) -> str | None:
         return None if self._texts is None else self._texts.get(viewer)
 
     def path(self) -> list[Snapshot]:

@@ -33,7 +33,7 @@ from duels.players.runner import choice, guarded, listens
 from duels.players.uniform import Uniform
 
 MATCHES = 4  # with the usual options, in each seat; one with others, and one with a clock
-KEPT = 20  # views of each game, to be asked about again
+REPEATED = 20  # views of each game, to be asked about again
 NO_CLOCK = TimeControl()
 
 
@@ -209,7 +209,7 @@ def _play(
             checked.choices += 1
             mix = player.last_mix if isinstance(player, External) else None
             checked.mixed += mix is not None
-            if len(found) < KEPT:
+            if len(found) < REPEATED:
                 found.append((checked, match, view, move if mix is None else mix))
             match.submit(seat, move)
     try:
@@ -241,7 +241,7 @@ def _ask_again(
 
     An answer may differ where it is random, but it has to be one.
     """
-    some = Random(1).sample(asked, min(len(asked), KEPT * len(report.games)))
+    some = Random(1).sample(asked, min(len(asked), REPEATED * len(report.games)))
     for checked, match, view, before in some:
         if checked.failure is not None:
             continue

@@ -169,11 +169,11 @@ class External(Player):
         self._written = history, text
         return text
 
-    def _tell(self, told: dict[str, Any]) -> None:
+    def _tell(self, message: dict[str, Any]) -> None:
         """Something that is not answered."""
         if self._process is not None and self._process.owner == os.getpid():
             try:
-                self._process.tell(compact(told).encode())
+                self._process.tell(compact(message).encode())
             except Misbehaved:
                 self._process = None
                 raise

@@ -94,13 +94,13 @@ class Ismcts(Opponent):
         tree: dict[Any, SearchNode] = {}
         states: list[Any] = []
         wanted = DETERMINIZATIONS if view.game.private else 1
-        guesses = believe(view.game, view.history, view.player, randomness, wanted)
+        particles = believe(view.game, view.history, view.player, randomness, wanted)
         for number in range(self.iterations):
             if self._cancelled or self._late(view, number, began):
                 break
             if number < wanted:
                 try:
-                    states.append(next(guesses).state)
+                    states.append(next(particles).state)
                 except NothingFits:
                     if not states:
                         return randomness.choice(view.options)

@@ -28,7 +28,7 @@ from duels.core.errors import Misbehaved, OptionError, quote
 
 SUPERVISOR = os.path.join(os.path.dirname(__file__), "supervisor.py")
 MARK = "DUELS_BOT"  # in the environment of a program and of all that it starts
-TOLD = 2.0  # seconds in which an end is told of after the output has ended
+END_NOTICE = 2.0  # seconds in which an end is told of after the output has ended
 PATIENCE = 10.0  # seconds that the supervisor may take for killing
 SHOWN = 160  # characters of a program's last error
 
@@ -156,7 +156,7 @@ class Process:
     def _broken(self, otherwise: str = "it closed its output") -> Misbehaved:
         """Its output or input has ended: why, if it has ended itself."""
         with suppress(OSError):
-            self._link.settimeout(TOLD)
+            self._link.settimeout(END_NOTICE)
             self._link.recv(1, socket.MSG_PEEK)
             otherwise = ""
         return self.failed(otherwise)

@@ -29,7 +29,7 @@ from contextlib import suppress
 
 TICK = 0.1  # seconds between two looks at memory and processes
 GRACE = 1.0  # seconds that a bot has to end by itself
-KEPT = 2000  # bytes of its errors
+ERROR_TAIL = 2000  # bytes of a bot's errors that are reported
 BURST, RATE = 16 * 2**20, 2**20  # bytes of errors at once, and a second
 SUBREAPER, DEATH_SIGNAL = 36, 1  # of prctl
 MEMORY_LINES = (b"RssAnon:", b"RssShmem:")  # of /proc/PID/status, in kB
@@ -99,7 +99,7 @@ class Bot:
     def _hear(self) -> str:
         """Read what it writes to its errors; "end" where nothing more can come."""
         text = os.read(self._said, 2**16)
-        self.errors = (self.errors + text)[-KEPT:]
+        self.errors = (self.errors + text)[-ERROR_TAIL:]
         now = time.monotonic()
         self._allowed = min(BURST, self._allowed + RATE * (now - self._since)) - len(text)
         self._since = now
@@ -150,7 +150,7 @@ class Bot:
         with suppress(OSError):  # its last words
             os.set_blocking(self._said, False)
             while text := os.read(self._said, 2**16):
-                self.errors = (self.errors + text)[-KEPT:]
+                self.errors = (self.errors + text)[-ERROR_TAIL:]
 
 
 def _become(command: list[str], memory: int, errors: int, link: socket.socket) -> None:

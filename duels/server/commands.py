@@ -17,13 +17,13 @@ from duels.core.errors import MalformedMove
 from duels.server.validation import check
 
 Id = Annotated[str, msgspec.Meta(min_length=1, max_length=64)]
-Moment = Annotated[int, msgspec.Meta(ge=0, lt=2**31)]
+Version = Annotated[int, msgspec.Meta(ge=0, lt=2**31)]
 Text = Annotated[str, msgspec.Meta(max_length=1000)]
 
 
 class Hello(msgspec.Struct, tag="hello"):
     key: str | None = None
-    since: Moment = 0
+    since: Version = 0
 
 
 class Command(msgspec.Struct):
@@ -45,30 +45,30 @@ class Nonce(Command, tag="nonce"):
 
 
 class Move(Command, tag="move"):
-    at: Moment
+    at: Version
     move: Text | None = None
     text: Text | None = None
     so_far: Text = ""
 
 
 class Resign(Command, tag="resign"):
-    at: Moment
+    at: Version
 
 
 class Undo(Command, tag="undo"):
-    at: Moment
+    at: Version
 
 
 class Accept(Command, tag="accept"):
-    at: Moment
+    at: Version
 
 
 class Decline(Command, tag="decline"):
-    at: Moment
+    at: Version
 
 
 class Hint(Command, tag="hint"):
-    at: Moment
+    at: Version
 
 
 class Claim(Command, tag="claim"):

@@ -124,11 +124,11 @@ async def take(database: str, path: str) -> tuple[int, int]:
 
 def _save(match: Match) -> Save:
     id = match.id if is_room_id(match.id) else sha256(match.id.encode()).hexdigest()[:22]
-    told, fair = match.about.get("seats"), match.about.get(KEY)
+    seated, fair = match.about.get("seats"), match.about.get(KEY)
     shares = fair if isinstance(fair, dict) else {}
     seats: list[StoredSeat | None] = []
     for place, name in enumerate(match.players):
-        known = told[place] if isinstance(told, list) and len(told) == 2 else {}
+        known = seated[place] if isinstance(seated, list) and len(seated) == 2 else {}
         who = known.get("id") if isinstance(known, dict) else None
         kind = COMPUTER if name in BUILT_IN else HUMAN
         seats.append(StoredSeat(kind, name, who if isinstance(who, str) else name))
@@ -147,10 +147,10 @@ def _save(match: Match) -> Save:
     return Save(row, 0, tuple(msgspec.json.encode(entry) for entry in entries))
 
 
-def _pair(told: Any) -> list[str | None]:
+def _pair(values: Any) -> list[str | None]:
     """The nonces or hashes of a record; empty if the record has something else."""
-    pair = isinstance(told, list) and len(told) == 2
-    return told if pair and all(isinstance(one, str | None) for one in told) else []
+    pair = isinstance(values, list) and len(values) == 2
+    return values if pair and all(isinstance(one, str | None) for one in values) else []
 
 
 async def try_store(database: str) -> None:

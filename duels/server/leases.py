@@ -125,7 +125,7 @@ class Leases:
             except Exception:
                 log.exception("acquiring the lock in PostgreSQL again failed")
 
-    async def owner(self, run: Callable[..., Awaitable[Any]], room: str) -> str | None:
+    async def lease_holder(self, run: Callable[..., Awaitable[Any]], room: str) -> str | None:
         """The address of the worker that holds the lease of a room.
 
         None if this worker holds it, now at the latest, or if there is no such room.

@@ -10,7 +10,15 @@ from typing import TYPE_CHECKING, Any
 from duels.core import record
 from duels.core.chance import commitment, first_player
 from duels.core.clock import TimeControl
-from duels.core.commitment import KEY, WITHHELD, is_hash, is_nonce, nonce_hash, shared_seed, told
+from duels.core.commitment import (
+    KEY,
+    WITHHELD,
+    is_hash,
+    is_nonce,
+    nonce_hash,
+    seed_proof,
+    shared_seed,
+)
 from duels.core.errors import IllegalMove
 from duels.core.match import Match
 from duels.core.wire import Find
@@ -151,7 +159,7 @@ class Starting:
             if seed is not None:
                 options["first"] = str(first_player(seed) + 1)
         nonces, hashes = self._shares()
-        fair = told(int(row.secret), nonces, hashes, first)
+        fair = seed_proof(int(row.secret), nonces, hashes, first)
         del fair["secret"]  # until the end
         kinds = ["" if seat is None else seat.kind for seat in row.seats]
         names = tuple("" if seat is None else seat.name for seat in row.seats)

@@ -62,10 +62,10 @@ def shares(row: Row) -> Json:
     nonces = row.nonces if row.hashes else [None, None]
     revealed = [] if begun else [n for n, nonce in enumerate(nonces, 1) if nonce is not None]
     computers = [seat is not None and seat.kind == COMPUTER for seat in row.seats]
-    told = ["" if computers[n] else nonce for n, nonce in enumerate(nonces)]
+    published = ["" if computers[n] else nonce for n, nonce in enumerate(nonces)]
     return {
         "hashes": row.hashes or [None, None], "revealed": revealed,
-        "nonces": told if begun and row.hashes else None,
+        "nonces": published if begun and row.hashes else None,
         "reveal_by": row.deadline if revealed else None,
     }  # fmt: skip
 
@@ -161,17 +161,17 @@ def replay(match: Match) -> list[Json]:
         return None if player is None else Shared(player)
 
     standing = set(match.line)
-    told = {-1: list(narrator.opening(match, viewpoint).lines)}
+    lines_of = {-1: list(narrator.opening(match, viewpoint).lines)}
     for number in range(len(match.events)):
-        told[number] = list(narrator.tell(match, number, viewpoint).lines)
-    told[len(match.events) - 1] += narrator.ending(match, viewpoint).lines
+        lines_of[number] = list(narrator.tell(match, number, viewpoint).lines)
+    lines_of[len(match.events) - 1] += narrator.ending(match, viewpoint).lines
     steps = []
     for number in range(-1, len(match.events)):
         last = number == len(match.events) - 1
         entry = None if number < 0 else match.events[number]
         turn = match.game.turn(match.state_after(number))
         choosing = [] if last else sorted(getattr(turn, "options", {}))
-        lines = narrator.Passage("event", number, None, told[number])
+        lines = narrator.Passage("event", number, None, lines_of[number])
         steps.append(
             {
                 "moment": number + 1,

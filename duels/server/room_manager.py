@@ -145,7 +145,9 @@ class RoomManager:
         """Store a new room and keep it in memory."""
         room = Room(self.settings, StoredRoom(row, [], {}), self.find)
         await self.store.save(room.change())
-        await self.store.owner(row.id)  # takes the lease: no other process knows the room yet
+        await self.store.lease_holder(
+            row.id
+        )  # takes the lease: no other process knows the room yet
         self.rooms[row.id] = room
         self.metrics.created += 1
         return room
@@ -197,7 +199,7 @@ class RoomManager:
     async def _recover(self, room: Room) -> None:
         """Restore a room after a failed write, of which it is unknown whether it was stored."""
         try:
-            if await self.store.owner(room.row.id) is not None:
+            if await self.store.lease_holder(room.row.id) is not None:
                 raise Unavailable("the match has moved")
             await self._reload(room)
             self._publish(room, ("", [], None), room.row.moment)

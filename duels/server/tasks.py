@@ -51,7 +51,7 @@ async def process_due(
             if id in store.damage.rooms:
                 continue
             try:
-                if id in ours or await store.owner(id) is None:
+                if id in ours or await store.lease_holder(id) is None:
                     await process(id)
             except Unavailable:
                 raise

@@ -193,7 +193,9 @@ class WebSocketEndpoint:
     def _content(self, message: Message) -> bytes | str:
         content: Any = message.get("text") or message.get("bytes") or b""
         if len(content) > self.settings.limits.message_size:
-            raise MessageTooLarge(f"a frame has at most {self.settings.limits.message_size} bytes")
+            raise MessageTooLarge(
+                f"a message has at most {self.settings.limits.message_size} bytes"
+            )
         found: bytes | str = content
         return found
 
@@ -205,7 +207,7 @@ class WebSocketEndpoint:
                 return
             if not bucket.take(time.monotonic()):
                 self.manager.metrics.limited += 1
-                self._refuse(connection, "too many frames; wait a moment", POLICY_VIOLATION)
+                self._refuse(connection, "too many messages; wait a moment", POLICY_VIOLATION)
                 return
             try:
                 command = commands.read(self._content(message))

@@ -71,13 +71,13 @@ class WorkerProxy:
         other: ClientConnection | None = None
         try:
             for _ in range(TRIES):
-                owner = await self.manager.store.owner(id)
-                if owner is None:
+                holder = await self.manager.store.lease_holder(id)
+                if holder is None:
                     await self.app(scope, receive, send)
                     return
                 try:
                     other = await connect(
-                        f"ws://{owner}/ws/{id}", additional_headers=self._headers(scope),
+                        f"ws://{holder}/ws/{id}", additional_headers=self._headers(scope),
                         compression=None, ping_interval=None, open_timeout=5, max_queue=8,
                     )  # fmt: skip
                     break
@@ -109,8 +109,8 @@ class WorkerProxy:
         whole = bytearray()
         most = self.manager.settings.limits.message_size
         try:
-            owner = await self.manager.store.owner(id)
-            if owner is None or scope["path"].endswith(
+            holder = await self.manager.store.lease_holder(id)
+            if holder is None or scope["path"].endswith(
                 id
             ):  # the match itself is read from the store
                 await self.app(scope, receive, send)
@@ -121,16 +121,16 @@ class WorkerProxy:
                 if not message.get("more_body") or len(whole) > most:
                     break
             for _ in range(TRIES):
-                if owner is None:
+                if holder is None:
                     await self.app(scope, _replay(bytes(whole)), send)
                     return
                 with suppress(OSError, EOFError, ValueError):
                     await _forward(
-                        owner, scope, self._headers(scope), bytes(whole[: most + 1]), send
+                        holder, scope, self._headers(scope), bytes(whole[: most + 1]), send
                     )
                     return
                 await asyncio.sleep(PAUSE)
-                owner = await self.manager.store.owner(id)
+                holder = await self.manager.store.lease_holder(id)
         except Unavailable:
             pass
         await refusal(503, "the match is moving; try again")(scope, receive, send)
@@ -174,9 +174,11 @@ async def _downward(other: ClientConnection, send: Send) -> None:
         await send({"type": "websocket.close", "code": SERVICE_RESTART if code == 1006 else code})
 
 
-async def _forward(owner: str, scope: Scope, more: dict[str, str], body: bytes, send: Send) -> None:
+async def _forward(
+    holder: str, scope: Scope, more: dict[str, str], body: bytes, send: Send
+) -> None:
     """Forward a request to another worker, and its response to the client."""
-    host, _, port = owner.rpartition(":")
+    host, _, port = holder.rpartition(":")
     reader, writer = await asyncio.wait_for(asyncio.open_connection(host, int(port)), 5)
     try:
         path = scope["raw_path"].decode("latin-1")

@@ -12,7 +12,7 @@ import pytest
 from duels.cli.main import main
 from duels.core import Match
 from duels.core.chance import commitment
-from duels.core.commitment import KEY, new_nonce, new_secret, nonce_hash, shared_seed, told
+from duels.core.commitment import KEY, new_nonce, new_secret, nonce_hash, seed_proof, shared_seed
 from duels.core.commitment_client import COMMIT, REVEAL, CommitmentClient
 from duels.core.record import save
 from duels.games import load
@@ -34,7 +34,7 @@ def played(path: Path, seed: int, fair: dict[str, Any] | None = None) -> str:
 
 
 def shared(path: Path, nonces: tuple[str, str] = NONCES, hashes: Any = HASHES) -> str:
-    return played(path, shared_seed(SECRET, nonces), told(SECRET, nonces, hashes))
+    return played(path, shared_seed(SECRET, nonces), seed_proof(SECRET, nonces, hashes))
 
 
 @pytest.fixture(autouse=True)

@@ -17,8 +17,8 @@ from duels.core.commitment import (
     is_nonce,
     new_secret,
     nonce_hash,
+    seed_proof,
     shared_seed,
-    told,
     verify,
 )
 from duels.core.errors import RecordError
@@ -36,7 +36,7 @@ def hashes_of(id: str, secret: int, nonces: tuple[str, str] = NONCES) -> list[st
 def fair_match(slug: str = "firewall-breach", nonces: tuple[str, str] = NONCES) -> Match:
     secret = new_secret()
     match = Match(load(slug), shared_seed(secret, nonces), id="example")
-    match.about[KEY] = told(secret, nonces, hashes_of("example", secret, nonces))
+    match.about[KEY] = seed_proof(secret, nonces, hashes_of("example", secret, nonces))
     return match
 
 
@@ -44,7 +44,7 @@ def older_match(slug: str = "firewall-breach") -> Match:
     """As it was made before nonces had hashes."""
     secret = new_secret()
     match = Match(load(slug), shared_seed(secret, NONCES))
-    match.about[KEY] = told(secret, NONCES)
+    match.about[KEY] = seed_proof(secret, NONCES)
     return match
 
 
@@ -71,7 +71,7 @@ def test_a_record_that_tells_its_shares_verifies_after_reading_it_back(slug: str
 @pytest.mark.parametrize("key", ["commitment", "secret", "nonces"])
 def test_a_share_that_was_changed_is_found(key: str, made: Callable[[], Match]) -> None:
     match = made()
-    other = told(new_secret(), NONCES)
+    other = seed_proof(new_secret(), NONCES)
     match.about[KEY][key] = ["f" * 32, NONCES[1]] if key == "nonces" else other[key]
     with pytest.raises(RecordError):
         verify(match)
@@ -131,7 +131,7 @@ def test_a_match_without_a_seed_verifies_only_as_forfeited_for_a_withheld_nonce(
 ) -> None:
     secret = new_secret()
     match = Match(load("cipher-siege"), 7 if wrong == "seed" else None, id="example")
-    match.about[KEY] = told(secret, (NONCES[0], None), hashes_of("example", secret))
+    match.about[KEY] = seed_proof(secret, (NONCES[0], None), hashes_of("example", secret))
     if wrong == "nonces":
         match.about[KEY]["nonces"] = [None, None]
     match.forfeit(0 if wrong == "seat" else 1, "left the match" if wrong == "why" else WITHHELD)
@@ -148,7 +148,7 @@ def test_who_starts_follows_from_the_seed_where_it_was_left_to_chance() -> None:
     seed = shared_seed(secret, NONCES)
     for first in (first_player(seed), 1 - first_player(seed)):
         match = Match(load("digit-duel", first=str(first + 1)), seed, id="example")
-        match.about[KEY] = told(secret, NONCES, hashes_of("example", secret), "random")
+        match.about[KEY] = seed_proof(secret, NONCES, hashes_of("example", secret), "random")
         if first == first_player(seed):
             assert verify(match)
         else:

@@ -15,8 +15,8 @@ from duels.core.commitment import (
     new_nonce,
     new_secret,
     nonce_hash,
+    seed_proof,
     shared_seed,
-    told,
     verify,
 )
 from duels.core.commitment_client import COMMIT, REVEAL, CommitmentClient, Unfair
@@ -55,7 +55,7 @@ def finished(witness: CommitmentClient, theirs: str = THEIRS, **fair: Any) -> Ma
     """The record of a match with these shares."""
     nonces = witness.nonce, theirs
     match = Match(load("firewall-breach"), shared_seed(SECRET, nonces), id="m")
-    match.about[KEY] = told(SECRET, nonces, [witness.hash, hash_of(theirs)]) | fair
+    match.about[KEY] = seed_proof(SECRET, nonces, [witness.hash, hash_of(theirs)]) | fair
     match.resign(1)
     return loads(dumps(match), load)
 
@@ -170,7 +170,7 @@ def test_a_record_with_other_shares_than_were_told_is_refused() -> None:
     match = Match(load("firewall-breach"), shared_seed(other, (witness.nonce, THEIRS)), id="m")
     published = commitment(other) or ""
     hashes = [nonce_hash("m", n, published, x) for n, x in enumerate((witness.nonce, THEIRS))]
-    match.about[KEY] = told(other, (witness.nonce, THEIRS), hashes)
+    match.about[KEY] = seed_proof(other, (witness.nonce, THEIRS), hashes)
     with pytest.raises(Unfair, match="another commitment"):
         witness.check(match)
     stripped = finished(witness)
@@ -182,7 +182,7 @@ def test_a_record_with_other_shares_than_were_told_is_refused() -> None:
 def test_a_record_that_calls_a_revealed_nonce_withheld_is_refused() -> None:
     witness, _ = agreed()
     match = Match(load("firewall-breach"), None, id="m")
-    match.about[KEY] = told(SECRET, (None, THEIRS), [witness.hash, hash_of(THEIRS)])
+    match.about[KEY] = seed_proof(SECRET, (None, THEIRS), [witness.hash, hash_of(THEIRS)])
     match.forfeit(0, WITHHELD)
     assert "Player 1 forfeits" in verify(match)
     with pytest.raises(Unfair, match="another nonce for your seat"):

@@ -27,7 +27,7 @@ from tests.server.test_stores import new_row
 def test_who_takes_a_room_from_another_ends_what_that_writes(
     postgres: Postgres, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A process whose connection to PostgreSQL is gone may not know yet that it is not the owner:
+    """A process whose connection to PostgreSQL is gone may not know yet that it is not the holder:
     else a client of the new one is shown a table to which the old one still adds."""
     monkeypatch.setattr("duels.server.leases.LOOK", 3600.0)
 
@@ -45,9 +45,9 @@ def test_who_takes_a_room_from_another_ends_what_that_writes(
         await old.enter(room, ear, 0)
         for seat, share in shares(room):
             assert b"true" in await CommandHandler(old).execute(room, seat, share)
-        assert await new.store.owner(row.id) == old.address
+        assert await new.store.lease_holder(row.id) == old.address
         await old.store._leases._connection.close()  # type: ignore[attr-defined]
-        assert await new.store.owner(row.id) is None
+        assert await new.store.lease_holder(row.id) is None
         there = await new.room(row.id)
         answer = await CommandHandler(old).execute(room, 0, commands.Move("m", 0, "3"))
         assert b"could not be stored" in answer
@@ -77,18 +77,18 @@ def test_a_process_without_its_lock_takes_no_room(
         await store.join("127.0.0.1:1", told)
         row = new_row()
         await store.save(Save(row))
-        assert await store.owner(row.id) is None
+        assert await store.lease_holder(row.id) is None
         owners = store._leases  # type: ignore[attr-defined]
         owners._database = "postgresql://127.0.0.1:1/nothing"
         owners._connection.terminate()
         while not lost:
             await asyncio.sleep(0.01)
         with pytest.raises(Unavailable):
-            await store.owner(row.id)
+            await store.lease_holder(row.id)
         owners._database = postgres.url
         while not owners._held:
             await asyncio.sleep(0.01)
-        assert await store.owner(row.id) is None
+        assert await store.lease_holder(row.id) is None
         await store.close()
 
     run(test)

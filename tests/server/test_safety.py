@@ -140,7 +140,7 @@ def test_a_flood_of_frames_ends_the_connection_and_no_other() -> None:
             with pytest.raises(ConnectionClosed):
                 await two.until("nothing")
             assert two.frames[-1] == {
-                "type": "refusal", "reason": "too many frames; wait a moment",
+                "type": "refusal", "reason": "too many messages; wait a moment",
             }  # fmt: skip
             assert (await one.move("10"))["ok"]
             again = await Person(server.http, server.ws, two.key or "").sit(id, nonce=False)

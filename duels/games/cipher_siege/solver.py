@@ -158,7 +158,7 @@ class CipherSiegeSolution(Solution):
         turn = self.game.turn(state)
         return score(turn) if isinstance(turn, Over) else self.known(state)
 
-    def guess(self, state: Any, players: tuple[str, str]) -> float | None:
+    def estimate(self, state: Any, players: tuple[str, str]) -> float | None:
         return None if self._value_network is None else self._value_network(state, players)
 
     def value_at(self, match: Match, number: int | None = None) -> Value | None:

@@ -7,7 +7,7 @@ from math import comb
 from typing import NamedTuple
 
 from duels.algorithms import solve, tables
-from duels.algorithms.backward_induction import walk
+from duels.algorithms.backward_induction import enumerate_states
 from duels.core.game import Decide
 from duels.games.digit_duel import solver as digit_duel
 from duels.games.digit_duel.kernel import ATTACKER, LEFT, LIFE, Rules, options
@@ -69,7 +69,7 @@ def table(game: DigitDuel) -> Chances:
         wins = np.frombuffer(found.payload, "<f8").reshape(shape)
         return Chances(ranks, np.array(counts), starts, wins, np.array(spare))
     wins, known = np.full(shape, np.nan), solve(game)
-    for state in walk(game)[0]:  # a small variant, solved from its rules
+    for state in enumerate_states(game)[0]:  # a small variant, solved from its rules
         if isinstance(game.turn(state), Decide):
             roles = state.attacker, 1 - state.attacker
             one, two = (int(ranks[bits.word_of(state.digits[player])]) for player in roles)

@@ -7,7 +7,7 @@ from math import comb
 from typing import NamedTuple
 
 from duels.algorithms import solve, tables
-from duels.algorithms.backward_induction import walk
+from duels.algorithms.backward_induction import enumerate_states
 from duels.core.game import Decide
 from duels.games.number_clash import solver as number_clash
 from duels.games.number_clash.kernel import GREEDY, LEFT, SCORE, Rules, options
@@ -70,7 +70,7 @@ def table(game: NumberClash) -> Values:
         fill(layers, found.payload)
     else:
         known = solve(game)
-        for state in walk(game)[0]:  # a small variant, solved from its rules
+        for state in enumerate_states(game)[0]:  # a small variant, solved from its rules
             if isinstance(game.turn(state), Decide):
                 mine, theirs = (
                     int(ranks[bits.word_of(numbers)]) * game.points + score

@@ -159,9 +159,9 @@ class PostgresStore(Queries):
         self._leases = Leases(self._address, address, lost)
         await self._leases.open()
 
-    async def owner(self, room: str) -> str | None:
+    async def lease_holder(self, room: str) -> str | None:
         """The address of the worker that holds the lease of a room; None if it is this one."""
-        return None if self._leases is None else await self._leases.owner(self._run, room)
+        return None if self._leases is None else await self._leases.lease_holder(self._run, room)
 
     # Rooms.
 

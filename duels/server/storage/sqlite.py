@@ -268,7 +268,7 @@ class SqliteStore(Queries):
         """Refused: only one process can use an SQLite file."""
         raise Unavailable("several processes need PostgreSQL")
 
-    async def owner(self, room: str) -> str | None:
+    async def lease_holder(self, room: str) -> str | None:
         """None: there are no other workers."""
         return None
 

@@ -166,15 +166,15 @@ def their_turn(
         else:
             gave, got = (event - hands - values) // values, (event - hands - values) % values
             q[THEIRS] = n
-            sure, told = (
+            sure, shown = (
                 remaining(p[I_KNOW], tb.radix[gave], tb.digit, tb.radix),
                 remaining(p[THEY_KNOW], tb.radix[got], tb.digit, tb.radix),
             )
             most = tb.digit[tb.const[FULL], 0]
-            if tb.digit[sure, got] >= most or tb.digit[told, gave] >= most:
+            if tb.digit[sure, got] >= most or tb.digit[shown, gave] >= most:
                 continue  # more such cards than there are
             q[I_KNOW] = sure + tb.radix[got]
-            q[THEY_KNOW] = told + tb.radix[gave]
+            q[THEY_KNOW] = shown + tb.radix[gave]
         clear(level + 1, geo, wk)
         edge = head[event]
         while edge >= 0:
@@ -258,14 +258,14 @@ def try_act(
                     part = tb.digit[geo.code[g], got] / p[THEIRS]
                     wk.other[level + 1, after] = part * wk.other[level, g]
                     some += part * wk.other[level, g]
-        told, sure = (
+        shown, sure = (
             remaining(p[THEY_KNOW], tb.radix[gave], tb.digit, tb.radix),
             remaining(p[I_KNOW], tb.radix[got], tb.digit, tb.radix),
         )
         most = tb.digit[tb.const[FULL], 0]
-        if some <= 0.0 or tb.digit[told, got] >= most or tb.digit[sure, gave] >= most:
+        if some <= 0.0 or tb.digit[shown, got] >= most or tb.digit[sure, gave] >= most:
             continue
-        to[THEY_KNOW] = told + tb.radix[got]
+        to[THEY_KNOW] = shown + tb.radix[got]
         to[I_KNOW] = sure + tb.radix[gave]
         for h in range(low, high):
             if wanted[h] > 0.0 and geo.plus[geo.minus[h, gave], got] >= 0:

@@ -162,8 +162,8 @@ def _write(
         **bounds,
     }
     written = tables.store(game, payload, KIND, path, facts)
-    told = (
+    measured = (
         "exploitable by {} to {}".format(*list(bounds.values())[:2]) if bounds else "not measured"
     )
-    progress(1.0, f"{trained}, {told}")
+    progress(1.0, f"{trained}, {measured}")
     return {"table": written, "bytes": len(payload), **facts}

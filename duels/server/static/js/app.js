@@ -5,7 +5,7 @@ import { HomePage } from './home.js';
 import { RoomPage } from './room.js';
 import { onPage } from './router.js';
 import { mute, muted } from './sound.js';
-import { keep, kept, remembers } from './store.js';
+import { saveItem, loadItem, remembers } from './store.js';
 import { Trouble } from './widgets.js';
 
 /** @type {[RegExp, (parts: string[]) => unknown][]} */
@@ -32,20 +32,20 @@ function App() {
   useEffect(() => onPage(() => setPath(location.pathname)), []);
   for (const [pattern, page] of PAGES) {
     const found = pattern.exec(path);
-    if (found) return html`<${Frame} path=${path}>${page(found.slice(1))}<//>`;
+    if (found) return html`<${Layout} path=${path}>${page(found.slice(1))}<//>`;
   }
-  return html`<${Frame} path=${path}><main id="main"><h1>Nothing is here</h1><p><a href="/">All games</a></p></main><//>`;
+  return html`<${Layout} path=${path}><main id="main"><h1>Nothing is here</h1><p><a href="/">All games</a></p></main><//>`;
 }
 
 const SCHEMES = ['auto', 'light', 'dark'];
 
 /** @param {{ path: string, children?: unknown }} props */
-function Frame({ path, children }) {
+function Layout({ path, children }) {
   const [quiet, setQuiet] = useState(muted());
-  const [scheme, setScheme] = useState(kept('duels.scheme') ?? 'auto');
+  const [scheme, setScheme] = useState(loadItem('duels.scheme') ?? 'auto');
   useEffect(() => {
     document.documentElement.dataset.scheme = scheme;
-    keep('duels.scheme', scheme);
+    saveItem('duels.scheme', scheme);
   }, [scheme]);
   const here = (/** @type {string} */ page) => (path === page ? 'page' : undefined);
   return html`

@@ -3,7 +3,7 @@
 
 import { get } from './api.js';
 import { check, nonceHash } from './fair.js';
-import { keep, kept, randomHex } from './store.js';
+import { saveItem, loadItem, randomHex } from './store.js';
 
 /** @typedef {import('./protocol.js').Match} Match */
 /**
@@ -85,7 +85,7 @@ const nameOf = (match) => `duels.dice.${match.id}.${match.you}`;
 
 /** What this browser kept of a match; null where it gave no share. @param {Match} match @returns {Known | null} */
 export function known(match) {
-  return JSON.parse(kept(nameOf(match)) ?? 'null');
+  return JSON.parse(loadItem(nameOf(match)) ?? 'null');
 }
 
 /** The share of a seat, sent over a connection as far as it is time. */
@@ -111,7 +111,7 @@ export class Share {
         return { wrong: '', note: match.state === 'starting' ? elsewhere : '' };
       }
       const { known: after, send } = see(before, match);
-      keep(nameOf(match), JSON.stringify(after));
+      saveItem(nameOf(match), JSON.stringify(after));
       if (send && !this.sending.has(send.type)) this.send(match, send.type, send.fields);
     } catch (error) {
       if (error instanceof Unfair) return { wrong: error.message, note: '' };
@@ -130,7 +130,7 @@ export class Share {
     }
     this.sending.delete(type);
     const now = known(match);
-    if (answer.ok && now) keep(nameOf(match), JSON.stringify({ ...now, granted: [...new Set([...now.granted, type])] }));
+    if (answer.ok && now) saveItem(nameOf(match), JSON.stringify({ ...now, granted: [...new Set([...now.granted, type])] }));
   }
 }
 

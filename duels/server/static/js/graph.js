@@ -26,9 +26,9 @@ export function Graph({ points, last, moment, name, bad, onMoment }) {
     onMoment(Math.round(Math.max(0, Math.min(1, (at - LEFT) / (WIDTH - LEFT - EDGE))) * last));
   };
   const known = points.filter((point) => point.value !== null);
-  const told = `${name}: ${known.map((point) => Math.round(100 * Number(point.value))).join(', ')} percent`;
+  const spoken = `${name}: ${known.map((point) => Math.round(100 * Number(point.value))).join(', ')} percent`;
   const marks = known.filter((point) => bad.includes(point.moment));
-  return html`<svg class="graph" viewBox=${`0 0 ${WIDTH} ${HEIGHT}`} role="img" aria-label=${told} onClick=${click}>
+  return html`<svg class="graph" viewBox=${`0 0 ${WIDTH} ${HEIGHT}`} role="img" aria-label=${spoken} onClick=${click}>
     ${[0, 0.5, 1].map((value) => html`<g key=${value}><line x1=${LEFT} x2=${WIDTH - EDGE} y1=${y(value)} y2=${y(value)} class="grid" />
       <text x=${LEFT - 8} y=${y(value)} text-anchor="end" dominant-baseline="central">${100 * value}%</text></g>`)}
     ${lines.filter((line) => line.length).map((line, n) => html`<polyline key=${n} points=${line.join(' ')} class="curve" />`)}

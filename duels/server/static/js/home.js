@@ -4,7 +4,7 @@ import { html, useEffect, useState } from './lib.js';
 import { catalogue, get, post } from './api.js';
 import { Create } from './create.js';
 import { go } from './router.js';
-import { keep, kept, newId } from './store.js';
+import { saveItem, loadItem, newId } from './store.js';
 import { themeOf, themes } from './themes.js';
 import { Dialog, Trouble, seatName, useAsked } from './widgets.js';
 import { timeWords } from './invite.js';
@@ -91,11 +91,11 @@ function GameCard({ game, levels, look, onStart, onMore }) {
   const name = `duels.level.${game.slug}`;
   const fit = levels.filter((level) => game.levels.includes(level.name));
   const usual = fit.some((level) => level.name === USUAL_LEVEL) ? USUAL_LEVEL : fit.at(-1)?.name ?? '';
-  const before = kept(name);
+  const before = loadItem(name);
   const [level, setLevel] = useState(fit.some((one) => one.name === before) ? before : usual);
   const choose = (/** @type {Event} */ event) => {
     const chosen = /** @type {HTMLSelectElement} */ (event.target).value;
-    keep(name, chosen);
+    saveItem(name, chosen);
     setLevel(chosen);
   };
   return html`<li class="game" style=${{ '--hue': look.hue }} data-slug=${game.slug}>

@@ -157,10 +157,10 @@ function SealedCard({ part, name, face, mine, turned, fresh }) {
   }, [turned]);
   const down = part.placed && (!held || Boolean(mine) || !face);
   const state = down ? 'down' : face ? 'up' : 'open';
-  const told = down ? `sealed${mine ? `, ${mine}` : ''}` : face ? `turned up: ${face}` : 'not chosen yet';
+  const spoken = down ? `sealed${mine ? `, ${mine}` : ''}` : face ? `turned up: ${face}` : 'not chosen yet';
   return html`<div class="part sealed">
     <span class="label" aria-hidden="true">${name}</span>
-    <div class=${`turning ${state}`} role="img" aria-label=${`${name}: ${told}`}>
+    <div class=${`turning ${state}`} role="img" aria-label=${`${name}: ${spoken}`}>
       <span class="front">${down ? '' : face}</span>
       <span class="reverse">${mine ? html`<b>${mine}</b>` : ''}</span>
     </div>

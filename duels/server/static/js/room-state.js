@@ -64,7 +64,7 @@ function updated(room, update) {
     update.events.filter((entry) => entry.number >= room.events.length),
   );
   const passages = room.passages.concat(
-    update.passages.filter((passage) => passage.lines.length && !told(room.passages, passage)),
+    update.passages.filter((passage) => passage.lines.length && !isShown(room.passages, passage)),
   );
   const revealed = update.revealed ?? null;
   return {
@@ -83,7 +83,7 @@ function updated(room, update) {
 }
 
 /** @param {Passage[]} passages @param {Passage} passage */
-function told(passages, passage) {
+function isShown(passages, passage) {
   return passages.some((known) => known.number === passage.number && known.kind === passage.kind);
 }
 

@@ -11,7 +11,7 @@ import { catalogue } from './api.js';
 import { EMPTY, heard, lastChance, turnedUp } from './room-state.js';
 import { Rules } from './rules.js';
 import { play } from './sound.js';
-import { kept, keep } from './store.js';
+import { loadItem, saveItem } from './store.js';
 import { Table } from './table.js';
 import { dress, themeOf, themes } from './themes.js';
 import { Dialog, Lines, Trouble, seatName, useAsked } from './widgets.js';
@@ -74,7 +74,7 @@ export function RoomPage({ id }) {
 
 /** One's last pick in a match: a reload does not forget what is sealed. @param {string} id */
 function keptPick(id) {
-  const known = JSON.parse(kept('duels.pick') ?? '{}');
+  const known = JSON.parse(loadItem('duels.pick') ?? '{}');
   return known.id === id ? known : { moment: -1, move: '' };
 }
 
@@ -131,7 +131,7 @@ function Playing({ room, match, connection, onMatch }) {
     if (answer.ok) {
       const made = { moment, move: String(answer.move ?? fields.move ?? '') };
       setMine(made);
-      keep('duels.pick', JSON.stringify({ id: match.id, ...made }));
+      saveItem('duels.pick', JSON.stringify({ id: match.id, ...made }));
     }
     return answer;
   };

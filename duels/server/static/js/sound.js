@@ -1,17 +1,17 @@
 // Short sounds, made here: nothing is loaded. Muted or not is remembered.
 
-import { keep, kept } from './store.js';
+import { saveItem, loadItem } from './store.js';
 
 /** @type {AudioContext | null} */
 let audio = null;
 
 export function muted() {
-  return kept('duels.muted') === 'yes';
+  return loadItem('duels.muted') === 'yes';
 }
 
 /** @param {boolean} quiet */
 export function mute(quiet) {
-  keep('duels.muted', quiet ? 'yes' : 'no');
+  saveItem('duels.muted', quiet ? 'yes' : 'no');
 }
 
 /** Frequencies in hertz, one after the other. @type {Record<string, number[]>} */

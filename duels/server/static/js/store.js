@@ -22,7 +22,7 @@ export function newId() {
 const fallback = new Map();
 
 /** @param {string} name @returns {string | null} */
-export function kept(name) {
+export function loadItem(name) {
   try {
     return localStorage.getItem(name) ?? fallback.get(name) ?? null;
   } catch {
@@ -31,7 +31,7 @@ export function kept(name) {
 }
 
 /** @param {string} name @param {string} value */
-export function keep(name, value) {
+export function saveItem(name, value) {
   fallback.set(name, value);
   try {
     localStorage.setItem(name, value);
@@ -50,10 +50,10 @@ export function remembers() {
 
 /** The private key of the user of this browser; created when it is first needed. */
 export function key() {
-  const known = kept(KEY);
+  const known = loadItem(KEY);
   if (known && isKey(known)) return known;
   const made = base64url(crypto.getRandomValues(new Uint8Array(32)));
-  keep(KEY, made);
+  saveItem(KEY, made);
   return made;
 }
 
@@ -64,7 +64,7 @@ export function isKey(text) {
 
 /** @param {string} other */
 export function adoptKey(other) {
-  keep(KEY, other);
+  saveItem(KEY, other);
 }
 
 /** A link that brings this identity to another device. Browsers keep what follows # to themselves. */
