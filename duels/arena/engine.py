@@ -17,7 +17,6 @@ from duels.core.extras import install_command
 from duels.kernels import have_numba, kernel_of, need_numba
 
 AUTO, COMPILED, PYTHON = "auto", "compiled", "python"
-ENGINES = (AUTO, COMPILED, PYTHON)
 
 # Rough figures of one core, by which `auto` decides.
 BY_RULES = 100  # games a second in Python

@@ -14,7 +14,6 @@ from duels.core.presentation import Lines, Shared
 from duels.core.record import redacted, to_json
 
 TABLE, SPECTATOR = "table", "spectator"
-VIEWS = (TABLE, "1", "2", SPECTATOR)
 
 
 def replay(terminal: Terminal, given: Namespace) -> int:
