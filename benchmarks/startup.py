@@ -2,7 +2,7 @@
 
     python3 benchmarks/startup.py [--runs N]
 
-The goal is a ratio of at most 1.5. Runs of both take turns, and the medians are compared.
+The goal is a ratio of at most 1.7. Runs of both take turns, and the medians are compared.
 """
 
 from __future__ import annotations

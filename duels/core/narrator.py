@@ -15,7 +15,8 @@ event 0 ['You chose to Bypass.', "Opponent's firewall reduced by 1."]
 status 1 ['', "Player 2's Turn:"]
 """
 
-from __future__ import annotations
+# No `from __future__ import annotations` here: NamedTuple would compile every field's annotation
+# again, which is felt at start-up.
 
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -54,12 +55,12 @@ if TYPE_CHECKING:  # making a Protocol takes longer than the rest of this module
         def history(self, viewer: int | None, before: int | None = None) -> History: ...
 
 
-def narrate(story: Story, viewer: int | None, since: int = 0) -> Iterator[Passage]:
+def narrate(story: "Story", viewer: int | None, since: int = 0) -> Iterator[Passage]:
     """What one viewer reads from event `since` on; the ending has the number after the last."""
     return narrate_to(story, lambda player: viewer, since)
 
 
-def narrate_to(story: Story, eyes: Eyes, since: int = 0) -> Iterator[Passage]:
+def narrate_to(story: "Story", eyes: Eyes, since: int = 0) -> Iterator[Passage]:
     """The same, where who reads depends on whose move it is: at a shared keyboard."""
     if since <= 0:
         yield opening(story, eyes)
@@ -71,14 +72,14 @@ def narrate_to(story: Story, eyes: Eyes, since: int = 0) -> Iterator[Passage]:
         yield ending(story, eyes)
 
 
-def opening(story: Story, eyes: Eyes) -> Passage:
+def opening(story: "Story", eyes: Eyes) -> Passage:
     """The lines before the first turn."""
     viewer = eyes(None)
     seen = story.game.observe(story.state_after(-1), viewer)
     return Passage("opening", 0, viewer, story.game.opening(seen, viewer))
 
 
-def tell(story: Story, number: int, eyes: Eyes) -> Passage:
+def tell(story: "Story", number: int, eyes: Eyes) -> Passage:
     """What an event did; resignations and the like are told by the ending."""
     game, entry = story.game, story.events[number]
     viewer = eyes(concerned(entry))
@@ -106,7 +107,7 @@ def concerned(entry: Entry) -> int | None:
     return None
 
 
-def status(story: Story, number: int, eyes: Eyes) -> Iterator[Passage]:
+def status(story: "Story", number: int, eyes: Eyes) -> Iterator[Passage]:
     """The lines before a choice, if event `number` was or will be one."""
     last = number == len(story.events)
     if last and story.result is not None:
@@ -122,7 +123,7 @@ def status(story: Story, number: int, eyes: Eyes) -> Iterator[Passage]:
         yield Passage("status", number, viewer, lines)
 
 
-def ending(story: Story, eyes: Eyes) -> Passage:
+def ending(story: "Story", eyes: Eyes) -> Passage:
     """The lines after the last turn of a match that is over."""
     assert story.result is not None
     viewer, number = eyes(None), len(story.events)

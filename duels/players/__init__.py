@@ -21,7 +21,8 @@ about them cost no import; an opponent's own module is loaded when its class is 
 (False, True)
 """
 
-from __future__ import annotations
+# No `from __future__ import annotations` here: NamedTuple would compile every field's annotation
+# again, which is felt at start-up.
 
 from importlib import import_module
 from typing import TYPE_CHECKING, NamedTuple
@@ -96,7 +97,7 @@ def outside(text: str) -> str | None:
     return CLASS if colon and all(name.isidentifier() for name in names) else None
 
 
-def player(text: str, stream: str, limits: ProcessLimits | None = None) -> Player:
+def player(text: str, stream: str, limits: "ProcessLimits | None" = None) -> Player:
     """The player that a text names, with randomness of its own: `duels.core.chance.stream`.
 
     A program is started by `prepare` or by its first choice, and ended by `close`; `limits` are for
@@ -126,7 +127,7 @@ def full_name(name: str) -> str:
     return fits[0]
 
 
-def class_of(name: str) -> type[Opponent]:
+def class_of(name: str) -> "type[Opponent]":
     """The class of a built-in opponent, which says what it needs."""
     found = full_name(name)
     if found == HUMAN:
@@ -136,7 +137,7 @@ def class_of(name: str) -> type[Opponent]:
     return made
 
 
-def make(name: str, stream: str) -> Opponent:
+def make(name: str, stream: str) -> "Opponent":
     """A built-in opponent with randomness of its own."""
     return class_of(name)(stream)
 

@@ -6,7 +6,8 @@
 (10, 8)
 """
 
-from __future__ import annotations
+# No `from __future__ import annotations` here: NamedTuple would compile every field's annotation
+# again, which is felt at start-up.
 
 from math import inf
 from typing import NamedTuple

@@ -5,7 +5,8 @@
 State(strength=(10, 7), mover=1, rolling=False)
 """
 
-from __future__ import annotations
+# No `from __future__ import annotations` here: NamedTuple would compile every field's annotation
+# again, which is felt at start-up.
 
 from functools import cache
 from math import inf
@@ -77,7 +78,7 @@ class State(NamedTuple):
 
 
 @cache
-def die() -> Mapping[str, Fraction]:
+def die() -> "Mapping[str, Fraction]":
     """The odds of a roll. Made at the first one: importing fractions is felt at start-up."""
     from fractions import Fraction
 

@@ -5,7 +5,8 @@
 (1, 0)
 """
 
-from __future__ import annotations
+# No `from __future__ import annotations` here: NamedTuple would compile every field's annotation
+# again, which is felt at start-up.
 
 from typing import NamedTuple
 

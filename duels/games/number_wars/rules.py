@@ -8,7 +8,8 @@
 (95, 93)
 """
 
-from __future__ import annotations
+# No `from __future__ import annotations` here: NamedTuple would compile every field's annotation
+# again, which is felt at start-up.
 
 from functools import lru_cache
 from math import inf
