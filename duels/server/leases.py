@@ -61,8 +61,11 @@ LEASE_TABLES = (
 class Leases:
     """The leases of one worker."""
 
-    def __init__(self, database: str, address: str, lost: Callable[[], Awaitable[None]]) -> None:
-        self._database, self._address, self._lost = database, address, lost
+    def __init__(
+        self, database: str, address: str, lost: Callable[[], Awaitable[None]],
+        taken: Callable[[str], None],
+    ) -> None:  # fmt: skip
+        self._database, self._address, self._lost, self._taken = database, address, lost, taken
         self._worker = random.randrange(1, 2**31)
         self._connection: Any = None
         self._held = True  # the lock, at the last check
@@ -133,7 +136,8 @@ class Leases:
         while True:
             if not self._held:
                 raise Unavailable("PostgreSQL was away")
-            await run("execute", TAKE, room, self._worker, ALIVE)
+            if await run("execute", TAKE, room, self._worker, ALIVE) != "UPDATE 0":
+                self._taken(room)
             found = await run("fetchrow", WHOSE, room)
             if found is None or found["worker"] == self._worker:
                 return None

@@ -50,7 +50,7 @@ class RoomManager:
         self.settings, self.store, self.find = settings, store, find
         self.rooms: dict[str, Room] = {}
         self.computers, self.metrics = ComputerPlayers(), Metrics()
-        self._loading: dict[str, asyncio.Task[Room]] = {}
+        self._loading: dict[str, asyncio.Task[None]] = {}
         self._tasks = Tasks()
         self._sweeper: asyncio.Task[None] | None = None
         self.stopping = False
@@ -64,7 +64,7 @@ class RoomManager:
         await self.store.open()
         self.opened = self.settings.now()
         if self.address:
-            await self.store.join(self.address, self.drop)
+            await self.store.join(self.address, self.drop, self._lease_taken)
         self._sweeper = asyncio.create_task(self._sweep())
         self._tasks.start(self._rate())
 
@@ -83,6 +83,17 @@ class RoomManager:
     async def drop(self) -> None:
         """Unload all rooms, as other processes may have taken their leases."""
         await self._dismiss(messages.bye("The match has moved.", 0.5))
+
+    def _lease_taken(self, id: str) -> None:
+        """Unload a room whose lease was another process's before: it may have changed there.
+
+        This process has such a room if it lost its leases and has not noticed yet.
+        """
+        self._loading.pop(id, None)  # what is being read may be older than the lease
+        if (room := self.rooms.get(id)) is not None:
+            for connection in list(room.connections):
+                connection.dismiss(messages.bye("The match has moved.", 0.5), 1012)
+            self._unload(room)
 
     async def _dismiss(self, message: bytes, within: float | None = None) -> None:
         """Unload all rooms; one that is being stored after that, or after `within` seconds."""
@@ -107,7 +118,6 @@ class RoomManager:
                 return found
             if id not in self._loading:
                 self._loading[id] = asyncio.create_task(self._load(id))
-                self._loading[id].add_done_callback(lambda _: self._loading.pop(id, None))
             await asyncio.shield(self._loading[id])
 
     @asynccontextmanager
@@ -120,10 +130,16 @@ class RoomManager:
                     yield room
                     return
 
-    async def _load(self, id: str) -> Room:
-        room = self.rooms[id] = await self._read(id)
-        self._schedule(room)
-        return room
+    async def _load(self, id: str) -> None:
+        task, room = asyncio.current_task(), None
+        try:
+            room = await self._read(id)
+        finally:
+            if self._loading.get(id) is task:  # else its lease was taken meanwhile
+                del self._loading[id]
+                if room is not None:
+                    self.rooms[id] = room
+                    self._schedule(room)
 
     async def _read(self, id: str) -> Room:
         """Read a room from the store; `StoreError` if its data is damaged."""
@@ -159,7 +175,8 @@ class RoomManager:
         room.executed, room.refusals = again.executed, {}
 
     def _unload(self, room: Room) -> None:
-        self.rooms.pop(room.row.id, None)
+        if self.rooms.get(room.row.id) is room:
+            del self.rooms[room.row.id]
         room.unloaded = True
         if room.timer is not None:
             room.timer.cancel()
@@ -201,6 +218,8 @@ class RoomManager:
         try:
             if await self.store.lease_holder(room.row.id) is not None:
                 raise Unavailable("the match has moved")
+            if room.unloaded:  # it moved away and back
+                raise Unavailable("the room was unloaded")
             await self._reload(room)
             self._publish(room, ("", [], None), room.row.moment)
             self._schedule(room)

@@ -60,6 +60,43 @@ def test_who_takes_a_room_from_another_ends_what_that_writes(
     run(test)
 
 
+def test_a_room_that_moved_away_and_back_is_read_again(
+    postgres: Postgres, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A process may get a lease back before it has noticed that it was lost: what it has in memory
+    is older than what clients were shown by the other process."""
+    monkeypatch.setattr("duels.server.leases.LOOK", 3600.0)
+
+    async def test() -> None:
+        managers = [
+            RoomManager(replace(QUICK, database=postgres.url), store_of(postgres.url)) for _ in "ab"
+        ]
+        for number, manager in enumerate(managers):
+            manager.address = f"127.0.0.1:{number + 1}"
+            await manager.open()
+        old, new = managers
+        row = await Matchmaking(old).create(digest(KEYS[0]), NewMatch("number-clash", seat=1))
+        await Matchmaking(old).join(row.id, digest(KEYS[1]))
+        stale, ear = await old.room(row.id), Ear(1)
+        await old.enter(stale, ear, 0)
+        await old.store._leases._connection.close()  # type: ignore[attr-defined]
+        assert await new.store.lease_holder(row.id) is None
+        there = await new.room(row.id)
+        for seat, share in list(shares(there))[:1]:
+            assert b"true" in await CommandHandler(new).execute(there, seat, share)
+        hashes = list(there.row.hashes)
+        assert hashes != [None, None]
+        await new.store._leases._connection.close()  # type: ignore[attr-defined]
+        assert await old.store.lease_holder(row.id) is None
+        assert stale.unloaded
+        assert b'"bye"' in ear.told[-1][1]
+        assert (await old.room(row.id)).row.hashes == hashes
+        for manager in managers:
+            await manager.close()
+
+    run(test)
+
+
 def test_a_process_without_its_lock_takes_no_room(
     postgres: Postgres, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -74,7 +111,7 @@ def test_a_process_without_its_lock_takes_no_room(
         async def told() -> None:
             lost.append(True)
 
-        await store.join("127.0.0.1:1", told)
+        await store.join("127.0.0.1:1", told, lambda room: None)
         row = new_row()
         await store.save(Save(row))
         assert await store.lease_holder(row.id) is None

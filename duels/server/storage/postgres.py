@@ -154,9 +154,15 @@ class PostgresStore(Queries):
             except Exception as error:  # the next query will fail and report it
                 log.debug("PostgreSQL cannot be reached: %r", error)
 
-    async def join(self, address: str, lost: Callable[[], Awaitable[None]]) -> None:
-        """Become one of several workers; `lost` is called when the leases may be lost."""
-        self._leases = Leases(self._address, address, lost)
+    async def join(
+        self, address: str, lost: Callable[[], Awaitable[None]], taken: Callable[[str], None]
+    ) -> None:
+        """Become one of several workers.
+
+        `lost` is called when the leases may be lost, `taken` with a room whose lease was another
+        worker's before.
+        """
+        self._leases = Leases(self._address, address, lost, taken)
         await self._leases.open()
 
     async def lease_holder(self, room: str) -> str | None:

@@ -264,7 +264,9 @@ class SqliteStore(Queries):
         """A lock under which matches are rated one at a time."""
         return self._rating
 
-    async def join(self, address: str, lost: Callable[[], Awaitable[None]]) -> None:
+    async def join(
+        self, address: str, lost: Callable[[], Awaitable[None]], taken: Callable[[str], None]
+    ) -> None:
         """Refused: only one process can use an SQLite file."""
         raise Unavailable("several processes need PostgreSQL")
 
