@@ -83,7 +83,7 @@ def test_a_damaged_row_is_logged_and_affects_its_match_alone(
             await one.close()
             await two.close()
             ada, bob = server.person(one.key), server.person(two.key)
-            good = (await ada.create("number-wars", seat=1, options={"lp": "10"}))["id"]
+            good = (await ada.create("digit-duel", seat=1))["id"]
             await bob.join(good)
             late = (await ada.create("number-wars", open=True))["id"]
             await asyncio.sleep(0.1)
@@ -124,7 +124,7 @@ def test_a_damaged_match_is_left_out_of_an_export_which_says_so(tmp_path: Path) 
         ids = []
         async with served(QUICK, database=str(path)) as server:
             for _ in range(2):
-                one, two, id = await seated(server, "number-wars")
+                one, two, id = await seated(server, "digit-duel")
                 await asyncio.gather(play_out(one, min), play_out(two, max))
                 ids.append(id)
         return ids
@@ -229,7 +229,7 @@ def test_a_second_server_on_a_file_is_refused_and_reading_is_not(tmp_path: Path)
 
     async def play() -> None:
         ada, bob = people(server, 2)
-        id = (await ada.create("number-wars", seat=1))["id"]
+        id = (await ada.create("digit-duel", seat=1))["id"]
         await bob.join(id)
         one, two = await ada.sit(id), await bob.sit(id)
         await asyncio.gather(play_out(one, min), play_out(two, max))
