@@ -11,9 +11,9 @@ import ast
 import os
 import signal
 from collections import Counter
-from collections.abc import Iterator
 from functools import cache
 from importlib.util import find_spec
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -62,18 +62,30 @@ def installed(library: str) -> bool:
     return find_spec(library) is not None
 
 
-def required(path: Path) -> Iterator[str]:
+@cache
+def required(path: Path) -> list[str]:
     """The libraries without which a module is not collected."""
     relative = path.relative_to(ROOT)
     if relative.parts[0] == "duels":
         patterns = (pattern for pattern in MODULES if relative.match(pattern))
-        if (pattern := next(patterns, None)) is not None:
-            yield MODULES[pattern]
-        return
-    for statement in ast.parse(path.read_text(encoding="utf-8")).body:
-        call = getattr(statement, "value", None)
-        if isinstance(call, ast.Call) and ast.unparse(call.func) == "pytest.importorskip":
-            yield ast.literal_eval(call.args[0])
+        return [MODULES[pattern] for pattern in islice(patterns, 1)]
+    calls = (
+        getattr(statement, "value", None)
+        for statement in ast.parse(path.read_text(encoding="utf-8")).body
+    )
+    return [
+        ast.literal_eval(call.args[0])
+        for call in calls
+        if isinstance(call, ast.Call) and ast.unparse(call.func) == "pytest.importorskip"
+    ]
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption(
+        "--ran-bare", action="append", default=[], metavar="DIR",
+        help="leave out the tests of a directory that a bare Python has run: neither slow nor of an"
+        " extra",
+    )  # fmt: skip
 
 
 def pytest_configure() -> None:
@@ -104,8 +116,16 @@ def pytest_ignore_collect(collection_path: Path) -> bool | None:
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     kept, left_out = [], []
+    ran_bare = [ROOT / folder for folder in config.getoption("--ran-bare")]
     for item in items:
         extras = [mark.args[0] for mark in item.iter_markers("extra")]
+        if (
+            any(item.path.is_relative_to(folder) for folder in ran_bare)
+            and not (extras or item.get_closest_marker("slow"))
+            and not required(item.path)
+        ):
+            left_out.append(item)
+            continue
         missing = [name for name in extras if not all(map(installed, EXTRAS[name]))]
         tests_left_out.update(missing[:1])
         (left_out if missing else kept).append(item)

@@ -26,6 +26,7 @@ def test_the_wheel_holds_the_package_and_no_tests() -> None:
 LESS = ["-p", "no:schemathesis"]  # a plugin that imports numpy by itself, where it is installed
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("library", "folder", "module", "extra"),
     [

@@ -109,7 +109,8 @@ def _indented(lines: Lines) -> Lines:
 def read(text: str, games: list[MenuEntry], left: list[Left]) -> Chosen:
     """Understand an answer: a number, a name or the beginning of one, or one of the words.
 
-    >>> games = [MenuEntry("digit-duel", "Digit Duel", ""), Entry("number-wars", "Number Wars", "")]
+    >>> names = {"digit-duel": "Digit Duel", "number-wars": "Number Wars"}
+    >>> games = [MenuEntry(slug, title, "") for slug, title in names.items()]
     >>> read("2", games, []).slug, read("dig", games, []).slug, read("r wars", games, [])
     ('number-wars', 'digit-duel', Chosen(what='rules', slug='number-wars'))
     """

@@ -238,6 +238,7 @@ def check(told: object, claimed: Any, value: Any, tolerance: float = TOLERANCE) 
         assert abs(float(claimed) - float(value)) <= tolerance, (told, claimed, value)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("variants", groups(*GRIDS))
 def test_every_value_is_that_of_the_rules(variants: list[tuple[str, dict[str, object]]]) -> None:
     for slug, options in variants:
@@ -252,6 +253,7 @@ def test_every_value_is_that_of_the_rules(variants: list[tuple[str, dict[str, ob
                 assert value_of(claimed) == claim, (slug, options, state, str(claim))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("variants", groups(*GRIDS))
 def test_perfect_play_earns_its_value_against_every_opponent(
     variants: list[tuple[str, dict[str, object]]],

@@ -51,12 +51,14 @@ def check(rows: Rows, found: MatrixSolution, most: float = 1e-9) -> None:
     assert 0 <= found.gap <= most
 
 
+@pytest.mark.slow
 @given(matrices(SCORES))
 @settings(max_examples=150, deadline=None)
 def test_no_side_can_improve(rows: Rows) -> None:
     check(rows, solve_matrix(rows))
 
 
+@pytest.mark.slow
 @given(matrices(NASTY, 10))
 @settings(max_examples=300, deadline=None)
 def test_ties_and_rounding_do_no_harm(rows: Rows) -> None:

@@ -75,6 +75,7 @@ def test_each_is_listed_once_and_a_small_game_runs_out() -> None:
     assert len(set(seen)) == len(seen) == 9
 
 
+@pytest.mark.slow
 def test_who_starts_does_not_move_a_position_to_the_other_split() -> None:
     one, two = (
         {p.observation: p.split for p in drawn(load("number-wars", lp=9, numbers=3, first=f), 200)}

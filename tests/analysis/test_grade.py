@@ -30,6 +30,7 @@ def play(slug: str, players: tuple[str, str], seed: int, **options: object) -> M
     return match
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("slug", BUILT_IN)
 def test_a_perfect_players_record_shows_no_regret(slug: str) -> None:
     for seed in range(6):
@@ -147,6 +148,7 @@ def test_a_game_lost_on_time_is_no_lost_turn() -> None:
     assert analysis.hidden == analysis.luck(0) == 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("slug", EXACT)
 @pytest.mark.parametrize("first", [0, 1])
 def test_luck_and_regret_add_up_whatever_happens_in_a_match(slug: str, first: int) -> None:
@@ -178,6 +180,7 @@ def siege(after: list[str]) -> Match:
     return match
 
 
+@pytest.mark.slow
 def test_a_resigned_siege_ends_with_what_the_last_position_was_worth() -> None:
     """Luck that cancels the player's own mistake was no luck."""
     match = siege([*"2132531", "attack 1", "4"])
@@ -194,6 +197,7 @@ def test_a_resigned_siege_ends_with_what_the_last_position_was_worth() -> None:
     assert analysis.luck(0) != pytest.approx(float(mistake))
 
 
+@pytest.mark.slow
 def test_a_win_passed_by_is_graded_at_its_price() -> None:
     """With three high cards left against ones it is no half; giving away a five costs more."""
     found = {}
@@ -253,6 +257,7 @@ def pooled(slug: str, players: tuple[str, str], games: int) -> tuple[float, list
     return own / chance, each
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "slug",
     ["firewall-breach", "number-clash", pytest.param("cipher-siege", marks=pytest.mark.long)],

@@ -90,6 +90,7 @@ def bias(
     return total
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("game", TINY, ids=lambda game: f"{game.slug} {game.differing()}")
 @pytest.mark.parametrize(
     "mixes", [(lopsided, lopsided), (lopsided, silent), (silent, lopsided), (silent, silent)]

@@ -55,6 +55,7 @@ def test_the_same_seed_gives_the_same_files(tmp_path: Path) -> None:
     assert contents(tmp_path / "one") == contents(tmp_path / "two")
 
 
+@pytest.mark.slow
 def test_without_a_folder_the_same_command_finds_its_own(tmp_path: Path) -> None:
     for _ in range(2):
         assert duels(*SMALL, cwd=tmp_path).returncode == 0
@@ -64,6 +65,7 @@ def test_without_a_folder_the_same_command_finds_its_own(tmp_path: Path) -> None
     assert all(folder.name.startswith("arena-") for folder in folders)
 
 
+@pytest.mark.slow
 def test_any_game_is_a_record_for_every_command(tmp_path: Path) -> None:
     out = tmp_path / "cup"
     duels(*SMALL[:2], "tests.arena.players:Last", *SMALL[3:], "--out", str(out))
@@ -157,6 +159,7 @@ def test_errors_are_one_line(words: str, said: str, status: int, tmp_path: Path)
     assert done.stdout == ""
 
 
+@pytest.mark.slow
 def test_another_tournament_in_the_folder_is_refused(tmp_path: Path) -> None:
     out = ("--out", str(tmp_path / "cup"))
     duels(*SEEDED, *out)
@@ -166,6 +169,7 @@ def test_another_tournament_in_the_folder_is_refused(tmp_path: Path) -> None:
     assert duels(*SMALL, *out).returncode == 0  # goes on with the seed that is there
 
 
+@pytest.mark.slow
 def test_more_jobs_without_joblib_say_what_to_install(tmp_path: Path) -> None:
     (tmp_path / "joblib.py").write_text("raise ImportError('not here')\n")
     env = {**ENV, "PYTHONPATH": f"{tmp_path}{os.pathsep}{ROOT}"}
@@ -176,6 +180,7 @@ def test_more_jobs_without_joblib_say_what_to_install(tmp_path: Path) -> None:
     assert duels(*SMALL, *out, env=env).returncode == 0
 
 
+@pytest.mark.slow
 def test_a_game_of_another_package(tmp_path: Path) -> None:
     install(tmp_path)
     env = {**ENV, "PYTHONPATH": f"{ROOT}{os.pathsep}{tmp_path}"}
@@ -186,6 +191,7 @@ def test_a_game_of_another_package(tmp_path: Path) -> None:
     assert duels("replay", "cup#1", "--print", cwd=tmp_path, env=env).returncode == 0
 
 
+@pytest.mark.slow
 def test_an_option_is_for_the_games_that_have_it(tmp_path: Path) -> None:
     words = ("arena", "greedy", "random", "--games", "fire,number-wars", "--pairs", "1")
     done = duels(*words, "--set", "lp=9", "--set", "first=2", "--out", str(tmp_path), "--json")

@@ -48,7 +48,13 @@ def test_every_game_becomes_a_record_that_the_rules_accept(slug: str, tmp_path: 
             assert again.players == (("easy", "greedy"), ("greedy", "easy"))[game.seat]
 
 
-@pytest.mark.parametrize("slug", BUILT_IN)
+@pytest.mark.parametrize(
+    "slug",
+    [
+        pytest.param(slug, marks=pytest.mark.long if slug.startswith("number") else ())
+        for slug in BUILT_IN
+    ],
+)
 def test_the_law_is_that_of_the_rules(slug: str) -> None:
     """Scores, by seat, and lengths of games: both ways within four standard errors."""
     pairs = 400

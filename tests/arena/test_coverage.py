@@ -51,6 +51,7 @@ def test_raw_intervals_are_as_wide_as_they_have_to_be() -> None:
     assert within(raw())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("width", FAULTS)
 def test_raw_intervals_of_another_width_are_caught(width: float) -> None:
     """The test above, failed by intervals a tenth narrower or wider."""
@@ -76,7 +77,7 @@ def games() -> list[tuple[Any, int, dict[str, Any]]]:
 
     Each with a number of pairs.
     """
-    pools = [tool().played(slug, (one, two), 4000) for slug, one, two in GAMES]
+    pools = [tool().played(slug, (one, two), 2000) for slug, one, two in GAMES]
     return [(pool, n, tool().tried(pool, n, 400)) for pool in pools for n in (100, 200, 300)]
 
 

@@ -102,6 +102,7 @@ def sound(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return out
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("damage", DAMAGES, ids=lambda damage: damage.__name__)
 def test_a_damaged_file_is_one_line(
     damage: Callable[[Path], None], sound: Path, tmp_path: Path
@@ -120,6 +121,7 @@ def test_a_damaged_file_is_one_line(
     assert replayed.returncode in (0, 1)
 
 
+@pytest.mark.slow
 def test_damaged_records_are_one_line(sound: Path, tmp_path: Path) -> None:
     for number, records in enumerate((b"", zlib.compress(b"["), zlib.compress(b"[7]"), 7)):
         out = tmp_path / str(number)
@@ -132,6 +134,7 @@ def test_damaged_records_are_one_line(sound: Path, tmp_path: Path) -> None:
         assert "cannot be read: games in it are damaged" in done.stderr
 
 
+@pytest.mark.slow
 def test_fresh_is_the_way_out_of_a_damaged_file(sound: Path, tmp_path: Path) -> None:
     out = tmp_path / "cup"
     shutil.copytree(sound, out)

@@ -95,6 +95,7 @@ def test_who_does_not_start_is_disqualified(tmp_path: Path, jobs: str, most: str
     assert last["entries"][0]["why"] == why
 
 
+@pytest.mark.slow
 def test_who_was_disqualified_stays_so_when_a_tournament_goes_on(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -121,6 +122,7 @@ def test_who_was_disqualified_stays_so_when_a_tournament_goes_on(
     assert found.results[0].by == "forfeit"
 
 
+@pytest.mark.slow
 def test_who_starts_now_and_then_is_not_disqualified(tmp_path: Path) -> None:
     """Every second start fails, and each process ends after its first match."""
     at_start = 'if os.path.getsize(sys.argv[0] + ".starts") % 2 == 0: sys.exit("not today")'
@@ -140,6 +142,7 @@ def classes(folder: Path, at_import: str = "") -> dict[str, str]:
     return {**ENV, "PYTHONPATH": f"{ROOT}{os.pathsep}{folder}", "DUELS_BOT_SECONDS": "3"}
 
 
+@pytest.mark.slow
 def test_a_class_can_spoil_neither_the_output_nor_the_tournament(tmp_path: Path) -> None:
     env = classes(tmp_path, "print('a line at import')")
     names = [f"contestants:{kind}" for kind in ("Fine", "Exits", "Hangs")]
@@ -153,6 +156,7 @@ def test_a_class_can_spoil_neither_the_output_nor_the_tournament(tmp_path: Path)
     assert why[names[2], "forfeit"].startswith("it did not answer within 3 s")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("at_import", "why"),
     [
@@ -170,6 +174,7 @@ def test_a_class_that_cannot_be_imported_is_named(tmp_path: Path, at_import: str
     assert done.stderr == f"duels: {why}\n"
 
 
+@pytest.mark.slow
 def test_forfeits_are_told_with_their_reasons_in_every_form(tmp_path: Path) -> None:
     """Two that fail in a sealed choice both do, each for a reason of its own."""
     one, two = HERE + "Crashes", HERE + "Cheats"
@@ -195,6 +200,7 @@ def test_forfeits_are_told_with_their_reasons_in_every_form(tmp_path: Path) -> N
     assert both["two_reasons"].startswith("4 x 'win' is not an option")
 
 
+@pytest.mark.slow
 def test_a_bot_is_scheduled_only_where_it_plays(tmp_path: Path) -> None:
     name = bot(tmp_path, "some", ready={"games": ["digit-duel", "chess"]})
     words = ("arena", "greedy", name, "random", "--games", "digit-duel,number-clash")
@@ -214,6 +220,7 @@ def test_a_bot_is_scheduled_only_where_it_plays(tmp_path: Path) -> None:
     assert json.loads(again.stdout) == told
 
 
+@pytest.mark.slow
 def test_a_bot_with_nothing_to_play_is_refused_up_front(tmp_path: Path) -> None:
     one = bot(tmp_path, "one", ready={"games": ["digit-duel"]})
     two = bot(tmp_path, "two", ready={"games": ["number-clash"]})

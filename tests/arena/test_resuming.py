@@ -33,6 +33,7 @@ def wrote(path: Path, index: int) -> str:
     return f"{sys.executable} {path}"
 
 
+@pytest.mark.slow
 def test_an_edited_bot_is_played_anew(tmp_path: Path) -> None:
     """The same command after an edit gives new games, and says when there are none."""
     bot = tmp_path / "bot.py"
@@ -56,6 +57,7 @@ def test_an_edited_bot_is_played_anew(tmp_path: Path) -> None:
     assert moves()[0] != "1"
 
 
+@pytest.mark.slow
 def test_an_edited_bot_is_refused_in_a_folder_that_was_named(tmp_path: Path) -> None:
     bot, out = tmp_path / "bot.py", str(tmp_path / "cup")
     words = ("arena", wrote(bot, 0), "greedy", "--games", "number-wars", "--pairs", "5")
@@ -70,6 +72,7 @@ def test_an_edited_bot_is_refused_in_a_folder_that_was_named(tmp_path: Path) -> 
     assert contents(tmp_path / "cup") != before
 
 
+@pytest.mark.slow
 def test_an_edited_class_is_played_anew(tmp_path: Path) -> None:
     text = (
         "from duels.core.player import Player\n"
@@ -126,6 +129,7 @@ def test_a_digest_follows_the_modules_that_are_imported(
     assert digest_of(name.format(python=sys.executable)) == digests[2]
 
 
+@pytest.mark.slow
 def test_fresh_starts_over_and_puts_the_old_games_aside(tmp_path: Path) -> None:
     out = tmp_path / "cup"
     assert duels(*SMALL, "--out", str(out)).returncode == 0
@@ -139,6 +143,7 @@ def test_fresh_starts_over_and_puts_the_old_games_aside(tmp_path: Path) -> None:
     assert contents(out) == before
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("counts", [(3, 7, 8, 20), (12, 13, 12), (5, 10)])
 def test_more_pairs_give_what_all_at_once_give(tmp_path: Path, counts: tuple[int, ...]) -> None:
     tournament = make_tournament("greedy random Counts", "digit-duel number-clash")
@@ -158,6 +163,7 @@ def test_fewer_pairs_play_nothing_and_lose_nothing(tmp_path: Path) -> None:
     assert contents(tmp_path / "cup") == before
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("gauntlet", [False, True])
 def test_more_players_keep_the_games_of_the_others(tmp_path: Path, gauntlet: bool) -> None:
     few = make_tournament("greedy random", "digit-duel number-clash", gauntlet=gauntlet)

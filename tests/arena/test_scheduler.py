@@ -84,6 +84,7 @@ def test_games_of_a_pair_share_chance_and_swap_seats(tmp_path: Path) -> None:
     assert shared > 20
 
 
+@pytest.mark.slow
 def test_a_player_and_itself_play_the_same_game_twice(tmp_path: Path) -> None:
     """Both seats have the same streams in both games of a pair, so every pair is even."""
     tournament = make_tournament("random duels.players.uniform:Uniform", "cipher-siege")
@@ -109,6 +110,7 @@ def test_a_record_can_be_played_again_from_its_seed(tmp_path: Path) -> None:
     assert match.events == kept.events
 
 
+@pytest.mark.slow
 def test_going_on_plays_only_what_is_left(tmp_path: Path) -> None:
     tournament = make_tournament("greedy random Counts", "digit-duel number-clash")
     whole = played(tmp_path / "whole", tournament)
@@ -174,6 +176,7 @@ def test_two_at_once_are_refused(tmp_path: Path) -> None:
     Archive.begin(str(tmp_path), tournament).__exit__()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "why"),
     [
@@ -197,12 +200,14 @@ def test_who_fails_loses_with_the_reason(tmp_path: Path, name: str, why: str) ->
     assert why in match.result.reason
 
 
+@pytest.mark.slow
 def test_both_fail_in_a_sealed_choice_and_neither_has_won(tmp_path: Path) -> None:
     tournament = make_tournament("Crashes Cheats", "number-clash", pairs=3)
     (found,) = played(tmp_path, tournament)
     assert {(game.by, game.score, game.loser) for game in found.results} == {("forfeit", 0.5, None)}
 
 
+@pytest.mark.slow
 def test_what_a_player_does_after_the_end_changes_nothing(tmp_path: Path) -> None:
     tournament = make_tournament("greedy Lies", "firewall-breach digit-duel", pairs=3)
     other = make_tournament("greedy Last", "firewall-breach digit-duel", pairs=3)
@@ -277,6 +282,7 @@ def test_records_that_are_not_there_are_refused(tmp_path: Path) -> None:
         Archive.open(str(tmp_path / "nowhere"))
 
 
+@pytest.mark.slow
 def test_players_are_made_anew_for_every_game(tmp_path: Path) -> None:
     """Or results would depend on who plays which chunk."""
     tournament = make_tournament("Counts Last", "number-wars", pairs=6)

@@ -30,6 +30,7 @@ def coverage(weights: tuple[int, ...], pairs: int, runs: int = 1000) -> float:
     return hits / runs
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("weights", [EVEN, DRAWS, STRONG, UNBEATEN, SELDOM])
 @pytest.mark.parametrize("pairs", [1, 2, 5, 20, 100])
 def test_an_interval_holds_the_truth_at_least_as_often_as_it_says(
@@ -68,6 +69,7 @@ def test_games_of_a_pair_are_not_counted_as_two() -> None:
     assert not likely(wrong, 1000, 0.95)
 
 
+@pytest.mark.slow
 def test_superiority_is_right_as_often_as_it_says() -> None:
     """Of those said to be superior with about 90 %, about 90 % are, when all skills are likely."""
     chance, said, right = Random(2), 0.0, 0

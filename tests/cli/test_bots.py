@@ -39,6 +39,7 @@ def kept(home: Path) -> dict[str, Any]:
     return found
 
 
+@pytest.mark.slow
 def test_a_bot_sits_in_either_seat_or_both(tmp_path: Path) -> None:
     for seats in (("--p1", "greedy", "--p2", command("plays")), ("--p1", command("mixes"))):
         done = run(tmp_path, "play", "wars", *seats, "--seed", "3", "--save", "match.json")
@@ -118,6 +119,7 @@ def test_a_new_bot_needs_a_name_that_says_what_it_is(tmp_path: Path) -> None:
     assert "cannot write" in run(tmp_path, "bot", "new", "no/such/folder/my.py", status=1).stderr
 
 
+@pytest.mark.slow
 def test_the_check_says_what_is_wrong_and_its_status_too(tmp_path: Path) -> None:
     done = run(tmp_path, "bot", "check", command("half_mix"), "--games", "fire,digit", status=1)
     assert "firewall-breach: WRONG: mix: expected chances that add up to 1; got 0.5" in done.stdout
@@ -166,6 +168,7 @@ class Exits(Player):
 """
 
 
+@pytest.mark.slow
 def test_the_check_of_a_class_that_listens_prints_or_exits(tmp_path: Path) -> None:
     (tmp_path / "players.py").write_text(LISTENER)
     words = ("bot", "check", "players:Listens", "--games", "clash,cipher", "--json")

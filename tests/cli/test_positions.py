@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import importlib
 import importlib.util
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -59,10 +61,9 @@ def test_arrays_hold_the_same(capsys: pytest.CaptureFixture[str], tmp_path: Path
     assert found["test"].tolist() == [p.split == "test" for p in wanted]
 
 
+@pytest.mark.extra("parquet")
 def test_a_table_holds_the_same(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
-    parquet = pytest.importorskip(
-        "pyarrow.parquet", reason="needs the extra: pip install 'duels[parquet]'"
-    )
+    parquet: Any = importlib.import_module("pyarrow.parquet")
     path = tmp_path / "positions.parquet"
     assert run(capsys, "number-wars", "--n", "9", "--format", "parquet", "--out", str(path))[0] == 0
     found = parquet.read_table(path)

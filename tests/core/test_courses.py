@@ -85,6 +85,7 @@ def kept(data: Any) -> Any:
     return json.loads(json.dumps(data))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("game", VARIANTS, ids=name)
 @settings(max_examples=25, deadline=None)
 @given(seed=st.integers(0, 10**6))

@@ -79,6 +79,7 @@ def test_the_sampled_figure_is_a_lower_bound_of_the_exact_one_and_near_it() -> N
     assert near >= 2 * runs - 4
 
 
+@pytest.mark.slow
 def test_the_luck_of_the_sample_is_not_counted() -> None:
     """Of a player that cannot be exploited, one pick at each position looks very exploitable; in
     fresh games nothing is gained. That is the fault which fresh games are there to avoid."""
@@ -142,6 +143,7 @@ def run(*words: str) -> subprocess.CompletedProcess[str]:
     )  # fmt: skip
 
 
+@pytest.mark.slow
 def test_the_command_says_which_of_the_two_it_is() -> None:
     exact = json.loads(run(command("mixes"), "--json").stdout)
     assert exact["kind"] == "exact"

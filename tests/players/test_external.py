@@ -174,6 +174,7 @@ def views(game: AnyGame, seed: int, undo: bool = False) -> list[View]:
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("game", VARIANTS, ids=name)
 def test_a_request_is_the_view_of_the_wire_and_can_be_read_back(game: AnyGame) -> None:
     bot = External(f"{sys.executable} bot.py")
@@ -289,6 +290,7 @@ def test_limits_can_be_set_by_the_environment(monkeypatch: pytest.MonkeyPatch) -
 # The check, and the page
 
 
+@pytest.mark.slow
 def test_the_check_finds_what_is_wrong_and_where(tmp_path: Path) -> None:
     """Planted: wrong in one seat of one variant; only without a history; only after other games."""
     broken = (
@@ -329,6 +331,7 @@ def blocks(language: str) -> list[str]:
     return re.findall(rf"^```{language}\n(.*?)^```", page, flags=re.MULTILINE | re.DOTALL)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("language", "program", "suffix"), [("python", sys.executable, ".py"), ("js", "node", ".js")]
 )

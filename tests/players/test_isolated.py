@@ -142,6 +142,7 @@ def finished(one: Player, game: AnyGame, seed: int, seat: int = 0) -> Match:
     return match
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("game", VARIANTS, ids=name)
 def test_a_class_plays_as_it_does_in_this_process(made: Named, game: AnyGame) -> None:
     apart = made("Hashes")
@@ -154,6 +155,7 @@ def test_a_class_plays_as_it_does_in_this_process(made: Named, game: AnyGame) ->
             assert match.result.by != "forfeit"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["First", "Listens", "Mixes", "BadMix", "Awaited", "Prints"])
 def test_what_is_no_fault_is_none(
     made: Named, kind: str, capfd: pytest.CaptureFixture[str]
@@ -164,6 +166,7 @@ def test_what_is_no_fault_is_none(
     assert capfd.readouterr().out == ""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("kind", "why"),
     [
@@ -186,6 +189,7 @@ def test_who_fails_forfeits_with_the_reason_and_plays_on(made: Named, kind: str,
         assert re.search(why, match.result.reason), match.result.reason
 
 
+@pytest.mark.slow
 def test_a_mix_is_that_of_the_class_or_none(made: Named) -> None:
     view = Match(load("firewall-breach"), seed=1).view(0)
     assert made("Mixes").mix(view) == {"attack": 0.5, "bypass": 0.5}
@@ -197,6 +201,7 @@ def test_a_mix_is_that_of_the_class_or_none(made: Named) -> None:
     assert hanging.mix(view) is None  # it is not waited for again in this match
 
 
+@pytest.mark.slow
 def test_who_stalls_is_told_apart_from_who_plays_badly(made: Named) -> None:
     for kind, stalled in (("Hangs", True), ("Needy", True), ("Elsewhere", False), ("First", False)):
         one = made(kind, SHORT if kind == "Hangs" else PATIENT)

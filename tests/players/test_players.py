@@ -55,6 +55,7 @@ def test_the_same_seed_gives_the_same_match_even_after_a_resume(slug: str) -> No
     assert half.events == whole.events
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("slug", GAMES)
 def test_greedy_beats_random(slug: str) -> None:
     wins = 0
@@ -111,6 +112,7 @@ def test_levels_are_ordered() -> None:
     assert scores[0] < scores[2]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("slug", GAMES)
 def test_a_search_needs_only_the_rules(slug: str) -> None:
     """It beats random from both seats of every game, on a small budget."""

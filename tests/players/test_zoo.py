@@ -49,6 +49,7 @@ def greedy() -> Player:
     return player("greedy", "theirs")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", MISBEHAVING)
 def test_it_loses_with_the_reason_in_the_record_and_leaves_nothing(name: str, token: str) -> None:
     bot = External(command(name, "", token), "mine", limits(name))
@@ -64,6 +65,7 @@ def test_it_loses_with_the_reason_in_the_record_and_leaves_nothing(name: str, to
     bot.close()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", FINE)
 def test_those_beside_them_play(name: str, token: str) -> None:
     bot = External(command(name, token), "mine", SLOW)
@@ -110,6 +112,7 @@ def test_the_clock_of_a_match_is_the_limit(token: str) -> None:
     assert "did not answer within 0.5 s" in match.result.reason
 
 
+@pytest.mark.slow
 def test_starting_up_is_not_on_the_clock(token: str) -> None:
     bot = External(command("slow_to_start", token), "", SLOW)
     match = Match(load("firewall-breach"), seed=5, time_limit=2.5)

@@ -154,9 +154,12 @@ async def loaded(store: RoomStore, id: str) -> StoredRoom:
             return kept
 
 
-def test_a_connection_that_postgresql_has_ended_is_not_used_again(postgres: Postgres) -> None:
+def test_a_connection_that_postgresql_has_ended_is_not_used_again(
+    postgres: Postgres, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """PostgreSQL says that it ends the connection (as a fast shutdown does) while a change is being
     written and another waits, and the end of the connection itself comes late."""
+    monkeypatch.setattr("duels.server.storage.postgres.PATIENCE", 3.0)
 
     async def test(proxy: Proxy, database: str) -> None:
         store = store_of(database)
@@ -214,6 +217,7 @@ def test_a_store_that_postgresql_does_not_answer_refuses_and_can_be_closed(
     through_proxy(postgres, test)
 
 
+@pytest.mark.long
 def test_a_server_stops_in_order_while_postgresql_does_not_answer(postgres: Postgres) -> None:
     async def test(proxy: Proxy, database: str) -> None:
         server = await asyncio.to_thread(Process, database)

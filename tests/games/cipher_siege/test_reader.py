@@ -47,7 +47,7 @@ def test_every_choice_of_random_games_is_assessed() -> None:
     """Random play leaves what is stored at times; then a value is measured on the spot."""
     chooser = random.Random(4)
     choices = stored = 0
-    for seed in range(14):
+    for seed in range(5):
         match = Match(load("cipher-siege", first=seed % 2), seed)
         known = CipherSiegeSolution(match.game)
         while match.result is None:
@@ -70,7 +70,7 @@ def test_every_choice_of_random_games_is_assessed() -> None:
             # Half of the moves are the strategy's, so that both sides of it are met.
             moves = list(found.mix) if chooser.random() < 0.5 else list(view.options)
             match.submit(player, chooser.choice(moves))
-    assert choices > 50
+    assert choices > 20
     assert stored > choices * 0.8
 
 

@@ -318,7 +318,7 @@ def test_the_responder_finds_the_exact_best_response(seat: int) -> None:
 
 @needs_numba
 def test_training_repeats_and_resumes(tmp_path: Path) -> None:
-    game = siege()
+    game = siege(**SMALL)
     whole = rebuild(game, quiet, str(tmp_path / "whole"), iterations=4000, seed=7, measure=0)
     rebuild(game, quiet, str(tmp_path / "parts"), iterations=1500, seed=7, measure=0)
     parts = rebuild(game, quiet, str(tmp_path / "parts"), iterations=4000, seed=7, measure=0)
@@ -398,6 +398,7 @@ def test_a_handicap_serves_either_seat(tmp_path: Path, monkeypatch: pytest.Monke
 
 
 @needs_numba
+@pytest.mark.long
 def test_the_command_trains_goes_on_and_measures(tmp_path: Path) -> None:
     out = tmp_path / "siege.duels"
     begun = rebuild(siege(**SMALL), quiet, str(out), minutes=0.02, measure=0)["iterations"]
