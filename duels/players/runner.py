@@ -33,7 +33,7 @@ class Host:
     """Runs one or both players of a match: informs them, asks for moves, forfeits those that fail.
 
     A player that crashes, is too late or answers what is no option forfeits the match, with the
-    reason in the record. An exception of a built-in opponent is a bug of this package, and is raised.
+    reason in the record. An exception of a built-in opponent is raised, as it is a bug here.
     """
 
     def __init__(
