@@ -15,7 +15,7 @@ from duels.algorithms.tables import Solved
 from duels.core.errors import DuelsError
 from duels.core.game import AnyGame
 
-SMALL = 20_000  # states that Python walks in about a second
+SMALL = 20_000  # states that Python enumerates in about a second
 
 
 class Reader(Protocol):
@@ -23,9 +23,10 @@ class Reader(Protocol):
 
 
 class TableSolution(Solution):
-    """The values of a game from its table, which is found, made and kept, or done without.
+    """The values of a game from its table; a missing table is computed and stored.
 
-    A game's own class says which table it needs, how to read it and how to make it.
+    A subclass for each game says which table is needed, how to read it and how to compute it. Small
+    variants are solved from the rules, without a table.
     """
 
     def __init__(self, game: AnyGame, progress: Progress | None = None) -> None:
@@ -47,7 +48,7 @@ class TableSolution(Solution):
 
     @classmethod
     def unopened(cls, game: AnyGame) -> TableSolution:
-        """Knows which table it needs, and has not looked for it."""
+        """A solution that knows which table it needs and has not opened it."""
         solution = cls.__new__(cls)
         Solution.__init__(solution, game)
         solution.covering, solution.kind = solution.needs()
@@ -88,7 +89,7 @@ class TableSolution(Solution):
         return self.read(table.payload)
 
     def _without_kernels(self, missing: DuelsError) -> Reader:
-        """The rules alone may still do; if not, what is missing is the thing to say."""
+        """Solve from the rules where the kernels are missing; too many states: raise `missing`."""
         if self.states() > LARGEST:
             raise missing from None
         return Generic(self.game)
@@ -102,9 +103,9 @@ class TableSolution(Solution):
         raise NotImplementedError
 
     def read(self, payload: memoryview) -> Reader:
-        """What answers from the payload of the table."""
+        """A reader of the table's payload."""
         raise NotImplementedError
 
     def solve(self, progress: Progress | None) -> Solved:
-        """The payload of the table, found with the compiled solver."""
+        """Compute the table with the compiled solver."""
         raise NotImplementedError

@@ -95,7 +95,7 @@ def arena(terminal: Terminal, given: Namespace) -> int:
 
 
 def settled(tournament: Tournament, there: Tournament | None, engine: str) -> Tournament:
-    """A tournament with its engine and seed: those of the folder, where a user names no other."""
+    """A tournament with its engine and seed; by default those that its folder has."""
     if there is None:
         return tournament._replace(compiled=chosen(tournament, engine))
     if tournament.key is not None:
@@ -132,7 +132,7 @@ def games(names: str, options: list[tuple[str, str]]) -> tuple[Setting, ...]:
 
 
 def usual_folder(tournament: Tournament, engine: str) -> str:
-    """The same for the same players, programs and games, so that the same command goes on.
+    """The default folder: equal for equal players, programs and games, so a command resumes.
 
     The number of pairs is left out: more of them extend a tournament.
     """

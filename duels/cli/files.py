@@ -1,4 +1,4 @@
-"""Files of saved matches: their places, locks, and writing that never replaces another match."""
+"""Files of saved matches: paths, locks, and writing that never overwrites another match."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ TRIES, PAUSE = 100, 0.02  # how often, and after how many seconds, a lock is ask
 
 
 class WouldOverwrite(RecordError):
-    """The file holds something else, which stays as it is."""
+    """The file holds something other than this match, and is not overwritten."""
 
 
 class Left(NamedTuple):
@@ -48,7 +48,7 @@ def shown(path: str) -> str:
 
 
 def named(path: str) -> str:
-    """The file a user means by a name, or a refusal of what no file can be called."""
+    """The path for a name that the user gave; a RecordError for a name no file can have."""
     try:
         full = os.path.expanduser(path)
         os.fsencode(full)
@@ -96,7 +96,7 @@ def read_from(path: str) -> Match:
 
 
 def put(match: Match, path: str, *, private: bool = False) -> None:
-    """Write a record whole or not at all, over nothing but this match's own earlier state.
+    """Write a record atomically; only an earlier state of the same match is overwritten.
 
     Raises `WouldOverwrite` where something else is, a RecordError where the system cannot write.
     """
@@ -124,7 +124,7 @@ def put(match: Match, path: str, *, private: bool = False) -> None:
 
 
 def withdraw(match: Match, path: str) -> bool:
-    """Remove a copy of a match that is kept elsewhere now, unless it has become something else."""
+    """Remove a copy of a match that is saved elsewhere now, unless the file has changed."""
     from duels.core.record import to_json
 
     with suppress(OSError, ValueError), _locked(os.path.dirname(path)):
@@ -134,7 +134,7 @@ def withdraw(match: Match, path: str) -> bool:
 
 
 def unfinished() -> Unfinished:
-    """What can be resumed from the state directory. Damaged files are passed over and counted."""
+    """The unfinished matches of the state directory; damaged files are counted and left out."""
     found = Unfinished()
     with suppress(OSError), os.scandir(state_folder()) as files:
         for file in files:
@@ -193,7 +193,7 @@ def _locked(folder: str) -> Iterator[None]:
 
 
 def _objection(path: str, ours: dict[str, Any]) -> str | None:
-    """Why what is there may not be replaced by a record of ours; None if it may."""
+    """Why an existing file may not be replaced by a record of this match; None if it may."""
     if not os.path.lexists(path):
         return None
     if not os.path.isfile(path):
@@ -237,7 +237,7 @@ def _parsed(path: str) -> dict[str, Any]:
 
 
 def _left(path: str) -> Left | None:
-    """What a file of the state directory can be resumed as; None if it cannot for good reason."""
+    """The unfinished match in a file of the state directory; None if it is over."""
     from duels.games import find
 
     data = _parsed(path)
@@ -267,7 +267,7 @@ def _moves(entries: list[dict[str, Any]]) -> int:
 
 
 def _replace(path: str, text: str, private: bool) -> None:
-    """Put the text in place of a file at one stroke, keeping who may read it."""
+    """Replace a file atomically, keeping its permissions."""
     part = os.path.join(os.path.dirname(path), f".duels-{os.urandom(6).hex()}.part")
     try:
         handle = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600 if private else 0o666)

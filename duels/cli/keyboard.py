@@ -1,7 +1,7 @@
 """Reading a line: from a pipe, from a terminal with line editing, or without showing it.
 
-Time limits, Ctrl-Z and what was typed too early are dealt with here, so that nothing else has to
-know how a terminal is switched.
+Time limits, Ctrl-Z and input typed too early are handled here; no other module changes the modes of
+the terminal.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ class TimeUp(Exception):
 
 
 class News(Exception):
-    """Something has happened that the person at the keyboard should know of."""
+    """A message has come while input was awaited."""
 
 
 class Continued(Exception):
-    """The program was stopped while a line was edited, and goes on."""
+    """The program was suspended while a line was edited, and continues."""
 
 
 def _nothing() -> None:
@@ -73,7 +73,7 @@ class Keyboard:
             raise
 
     def forget(self) -> None:
-        """Throw away what was typed and not read yet."""
+        """Discard input that was typed and not read yet."""
         self._buffer, self._interrupted = b"", ""
         if self._interactive:
             import termios
@@ -86,7 +86,7 @@ class Keyboard:
         self, prompt: str, until: float | None, clock: Countdown | None,
         news: Callable[[], bool] | None = None,
     ) -> str:  # fmt: skip
-        """As the terminal or the pipe gives it."""
+        """A line from the terminal or the pipe, without line editing."""
         self._out.write(_face(clock) + prompt)
         self._out.flush()
         while b"\n" not in self._buffer:
@@ -114,7 +114,7 @@ class Keyboard:
         return _clean(line.decode("utf-8", "replace"))
 
     def _secretly(self, prompt: str, until: float | None, clock: Countdown | None) -> str:
-        """Without showing what is typed; what was typed before the prompt does not count."""
+        """A line that is not shown; what was typed before the prompt is discarded."""
         import termios
 
         usual, silent = (termios.tcgetattr(self._source) for _ in range(2))
@@ -132,7 +132,7 @@ class Keyboard:
         self, prompt: str, until: float | None, clock: Countdown | None,
         news: Callable[[], bool] | None,
     ) -> str:  # fmt: skip
-        """With arrow keys, as readline gives it; it goes on with what was typed before a stop."""
+        """A line edited with readline; it continues what was typed before a suspension."""
         import readline
         from functools import partial
 

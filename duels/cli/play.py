@@ -85,7 +85,7 @@ def sit_down(
 
 
 def _leave(terminal: Terminal, match: Match, autosave: Autosave, status: int, why: str) -> int:
-    """Keep a match that was left, and say how to go on; its clocks wait meanwhile."""
+    """Save a match that was left, with its clocks paused, and say how to resume it."""
     from shlex import quote
 
     from duels.cli.files import shown
@@ -105,7 +105,7 @@ def _leave(terminal: Terminal, match: Match, autosave: Autosave, status: int, wh
         go_on = f"{program()} resume {quote(path) if path.isprintable() else shown(path)}"
         for flag, name in zip(("p1", "p2"), match.players, strict=True):
             if outside(name):
-                go_on += f" {_wished(flag, name)}"
+                go_on += f" {_flag(flag, name)}"
         terminal.note(f"{why} The game is saved; continue with: {go_on}")
     return status
 
@@ -161,7 +161,7 @@ def play(terminal: Terminal, given: Namespace) -> int:
 
 
 def prepare(game: AnyGame, *players: str) -> None:
-    """Solve a variant that players need solved and that does not ship so; or say why not."""
+    """Solve a variant now if a player needs its solution and no table of it is shipped."""
     from duels.games import BUILT_IN
 
     shipped = game.slug in BUILT_IN and game.usual()
@@ -183,7 +183,7 @@ def strongest(terminal: Terminal, game: AnyGame) -> str:
 
 
 def resume(terminal: Terminal, given: Namespace) -> int:
-    """Go on with a match that was left."""
+    """Resume a match that was left."""
     from duels.cli.files import read_from
 
     path = given.file
@@ -198,7 +198,7 @@ def resume(terminal: Terminal, given: Namespace) -> int:
         if outside(name) and getattr(given, flag, None) != name:
             raise OptionError(
                 f"{path}: no record starts a program by itself; where you trust it, add "
-                f"{_wished(flag, name)}"
+                f"{_flag(flag, name)}"
             )
         named(name)
     prepare(match.game, *match.players)
@@ -207,7 +207,7 @@ def resume(terminal: Terminal, given: Namespace) -> int:
     return 0 if status is None else status
 
 
-def _wished(flag: str, name: str) -> str:
+def _flag(flag: str, name: str) -> str:
     from shlex import quote
 
     return f"--{flag} {quote(name)}"

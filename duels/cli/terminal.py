@@ -81,7 +81,7 @@ class Terminal:
         return paint(line)
 
     def draw(self, parts: list[Part], viewer: int | None) -> None:
-        """The table; where nothing is drawn, only what no line of text tells."""
+        """Draw the table; where nothing is drawn, write the piles, which no other line tells."""
         if not self.drawing:
             self.say(part_line(part) for part in parts if isinstance(part, Pile))
             return
@@ -92,13 +92,13 @@ class Terminal:
         )
 
     def pace(self) -> None:
-        """Give people time to see that a computer moves."""
+        """Wait a moment before a computer's move, so that it is seen."""
         if self.paced:
             self._out.flush()
             time.sleep(PACE)
 
     def note(self, text: str) -> None:
-        """Something about the program, not the game: kept out of the transcript."""
+        """Write a message about the program, not the game, to the error stream."""
         for stream, more in ((self._out, ""), (self._err, text + "\n")):
             try:
                 stream.write(more)
@@ -107,7 +107,7 @@ class Terminal:
                 drop_output(stream)
 
     def clear(self) -> None:
-        """Leave nothing of the page to see, nor to scroll back to."""
+        """Clear the screen and what could be scrolled back to."""
         if self.clearable:
             self._out.write(CLEAR)
             self._out.flush()
@@ -159,7 +159,10 @@ def _encodes(out: TextIO, text: str) -> bool:
 
 
 def drop_output(stream: TextIO | None = None) -> None:
-    """The output is gone: what is still buffered has nowhere to go and must not fail again."""
+    """Redirect a stream that cannot be written any more to the null device.
+
+    What is still buffered would make the interpreter fail again at exit.
+    """
     os.dup2(os.open(os.devnull, os.O_WRONLY), (stream or sys.stdout).fileno())
 
 
@@ -169,5 +172,5 @@ def program() -> str:
 
 
 def printable(text: str) -> str:
-    """Text that cannot steer a terminal, whatever was piped in."""
+    """A text without control characters, which could steer a terminal."""
     return "".join(char if char.isprintable() else "?" for char in text)

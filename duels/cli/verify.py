@@ -55,7 +55,7 @@ def _compare(match: Match, saw: list[str]) -> None:
 
 
 def _clients(match: Match) -> int:
-    """Compare with what clients on this machine kept of the match; how many did."""
+    """Compare with what clients on this machine stored of the match; how many did store it."""
     from duels.client.nonces import load as load_witness
 
     witnesses = [witness for player in (0, 1) if (witness := load_witness(match.id, player))]

@@ -32,7 +32,7 @@ def draw(seed: int, n: int, odds: Mapping[str, Fraction]) -> str:
 
 
 def holder(ticket: int, whole: int, odds: Mapping[str, Fraction]) -> str:
-    """The outcome that owns a ticket, when each has its share of the whole in listed order."""
+    """The outcome whose interval contains a ticket; intervals follow in listed order."""
     for outcome, odd in odds.items():
         ticket -= odd.numerator * (whole // odd.denominator)
         if ticket < 0:
@@ -60,7 +60,7 @@ def new_seed() -> int:
 
 
 def new_id() -> str:
-    """A name for a match that no other has."""
+    """A unique id of a match."""
     return os.urandom(16).hex()
 
 
@@ -80,12 +80,12 @@ def commitment(seed: int) -> str | None:
 
 
 def first_player(seed: int) -> int:
-    """Who starts when the match asks for a random start: decided once, from the seed."""
+    """The player who starts a match with a random start, as a function of the seed."""
     return _below(2, f"{seed} first")
 
 
 def stream(seed: int, player: int) -> str:
-    """The label of a player's own randomness: says nothing about the match's chance."""
+    """The label of a player's own random stream, independent of the match's chance."""
     from hashlib import sha256
 
     return sha256(f"duels {seed} player {player + 1}".encode()).hexdigest()

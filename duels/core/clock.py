@@ -63,24 +63,24 @@ class Clocks:
         self._spent: dict[int, float] = {}  # in this choice, before the clock was stopped
 
     def begin(self, players: Iterable[int], at: float | None) -> None:
-        """A new choice: its players' clocks run from now on, or wait where `at` is not known."""
+        """Begin a choice: its players' clocks run from `at` on, or wait where that is None."""
         self._spent = dict.fromkeys(players, 0.0)
         self._since = {} if at is None else dict.fromkeys(self._spent, at)
 
     def start(self, player: int, at: float) -> None:
-        """Count from now on, and not what has passed since the clock was last started."""
+        """Start a clock anew at `at`; the time since it was last started is not counted."""
         if player in self._spent:
             self._since[player] = at
 
     def stop(self, spent: Mapping[int, float]) -> None:
-        """Let all clocks wait, with these seconds spent in this choice."""
+        """Stop all clocks, with these seconds spent in this choice."""
         self._spent |= {
             player: seconds for player, seconds in spent.items() if player in self._spent
         }
         self._since = {}
 
     def resume(self, at: float | None) -> None:
-        """Let the clocks that wait run from now on."""
+        """Start the clocks that wait."""
         if at is not None:
             self._since = dict.fromkeys(self._spent, at) | self._since
 
@@ -112,7 +112,7 @@ class Clocks:
         return self._since[player] + allowed - self._spent[player]
 
     def charge(self, player: int, seconds: float, *, chosen: bool = True) -> None:
-        """Take the time of a choice off a budget; the increment is for a choice that was made."""
+        """Subtract a choice's time from a budget; a choice that was made adds the increment."""
         left = self.left[player]
         if left is not None:
             bonus = self.control.increment if chosen else 0.0

@@ -78,7 +78,7 @@ def wall_clock() -> float:
 
 
 class Match:
-    """One game between two seats. Without a seed, outcomes must be enacted from outside.
+    """One game between two seats. Without a seed, the caller supplies chance outcomes by `enact`.
 
     Every way to change a match ends in `_append`.
     """
@@ -156,7 +156,7 @@ class Match:
         return self._timeline.after(number).state
 
     def place_before(self, number: int) -> int:
-        """Which place in the tree of lines an event happened at: the same line, the same place."""
+        """The node of the tree of lines at which an event happened; equal lines share nodes."""
         return self._timeline.before[number].node
 
     @property
@@ -175,7 +175,7 @@ class Match:
 
     @property
     def commitment(self) -> str | None:
-        """What may be published of the seed before the end; None where it would give it away."""
+        """The commitment to the seed, which may be published before the end; None without one."""
         return None if self.seed is None else commitment(self.seed)
 
     # What a viewer may know: a player, or None for a spectator.
@@ -260,7 +260,10 @@ class Match:
         return tuple(known if before is None else known[: bisect_left(timeline.live, before)])
 
     def observed_event(self, number: int, viewer: int | None) -> Event | None:
-        """What the rules made of an event, for a viewer; None where they took no part in it."""
+        """A pick or an outcome as a viewer saw it; None for any other kind of entry.
+
+        A timeout that cost the turn counts as a pick.
+        """
         entry = self.redact(number, viewer)
         if isinstance(entry, Timeout) and self._cost_the_turn(number):
             assert self.game.timeout_move is not None
@@ -304,10 +307,10 @@ class Match:
     # What players may do.
 
     def submit(self, player: int, move: Move, at: int | None = None) -> None:
-        """A player's pick. Refused with a reason, changing nothing, if it is not an option.
+        """Submit a player's pick; one that is no option is refused and changes nothing.
 
-        With `at`, the `moment` of the view it answers, a pick meant for another moment is refused;
-        so it is wherever `at` can be given. A pick that comes too late is running out of time.
+        `at` is the version of the match that the player saw: a pick for another version is refused,
+        here and in the other methods that take `at`. A late pick counts as running out of time.
         """
         self._current(at)
         self._awaited(player)
@@ -369,10 +372,10 @@ class Match:
             raise IllegalMove("no undo is offered")
         self.offer = None
 
-    # The clock. The owner of the match asks who is late (`late_players`) and calls `time_out`.
+    # The clock. The caller asks which players are late (`late_players`) and calls `time_out`.
 
     def start_clock(self, player: int) -> None:
-        """Count a player's time from now on, where something other than play held it up.
+        """Start a player's time now: what passed before was not spent on the choice.
 
         It is not recorded: in a match that is loaded, the clock runs since the last event.
         """
@@ -391,7 +394,7 @@ class Match:
     def time_out(self, player: int) -> None:
         """A player has run out of time. In a sealed choice the other's pick is waited for.
 
-        No more is charged than the player had, however late the owner of the match comes to it.
+        No more is charged than the player had, however late the caller notices.
         """
         self._awaited(player)
         self._timed()
@@ -409,9 +412,9 @@ class Match:
         return {"moment": self._choice_began(), "picks": picks}
 
     def restore(self, pending: Mapping[str, Any]) -> None:
-        """Put what was pending back into a match that was loaded again.
+        """Restore the sealed picks of `pending` in a match that was loaded again.
 
-        Nothing happens if the choice it was meant for is no longer open.
+        Nothing happens if the choice they belong to is no longer open.
         """
         try:
             moment, kept = pending["moment"], pending["picks"]
@@ -660,7 +663,7 @@ def inform(player: Player, match: Match, seat: int, since: int = 0) -> int:
 
 
 def _check(viewer: int | None) -> None:
-    """Refuse a viewer who is none of the three: no game knows what to hide from one."""
+    """Refuse a viewer other than 0, 1 and None: no game knows what to hide from one."""
     if viewer is not None and viewer not in (0, 1):
         raise IllegalMove(f"there is no viewer {quote(viewer)}; viewers are 0, 1 and None")
 

@@ -28,7 +28,7 @@ OFF_THE_LINE = (Undo, Pause, Resume)  # a tuple: making a union each time takes 
 
 
 class TimelineState(NamedTuple):
-    """Where a match stood: its state, how many decisions were resolved, its place in the tree."""
+    """A point of a match: its state, how many decisions were resolved, its node in the tree."""
 
     state: Any
     decisions: int
@@ -36,8 +36,10 @@ class TimelineState(NamedTuple):
 
 
 class LineTree:
-    """The tree of lines. There is none until something is taken back: until then it is one line,
-    on which places are counted, and most matches are never more than that."""
+    """The tree of the lines of play of a match, made when a move is first taken back.
+
+    Until then the nodes of the single line are counted; most matches have no other line.
+    """
 
     def __init__(self, line: "Timeline") -> None:
         self.parents: list[tuple[int, int]] = [(-1, -1)]  # of each node: its parent, the entry
@@ -50,7 +52,7 @@ class LineTree:
                 self.draws[place] = len(self.draws) + 1
 
     def child(self, parent: int, entry: Entry, number: int) -> int:
-        """The place that an entry leads to; a new one if it was not tried here before."""
+        """The node that an entry leads to; a new one if it was not played here before."""
         node = self.children.setdefault((parent, entry), len(self.parents))
         if node == len(self.parents):
             self.parents.append((parent, number))
@@ -58,7 +60,7 @@ class LineTree:
 
 
 class Timeline:
-    """The list of entries with the moment before each, and the tree of lines over it."""
+    """The list of entries, the state before each, and the tree of lines."""
 
     def __init__(self, start: Any) -> None:
         self.entries: list[Entry] = []
@@ -71,7 +73,7 @@ class Timeline:
         self._tree: LineTree | None = None
 
     def append(self, entry: Entry, stamp: Stamp) -> None:
-        """Add an entry, and where it is part of a line of play take that step in the tree."""
+        """Append an entry; if it is part of a line of play, move to its node of the tree."""
         number = len(self.entries)
         self.before.append(self.now)
         self.entries.append(entry)
@@ -86,11 +88,11 @@ class Timeline:
         self.now = TimelineState(state, decisions, node)
 
     def move_to(self, state: Any, decisions: int = 0) -> None:
-        """The last entry led to this state."""
+        """Set the state that the last entry led to."""
         self.now = TimelineState(state, self.now.decisions + decisions, self.now.node)
 
     def go_back(self, undo: Undo, stamp: Stamp) -> None:
-        """Add an undo and be again where its target was about to happen."""
+        """Append an undo and return to the point before its target."""
         if self._tree is None:
             self._tree = LineTree(self)
         self.append(undo, stamp)
@@ -99,7 +101,7 @@ class Timeline:
         self.now = self.before[undo.to]
 
     def draw_number(self) -> int:
-        """The number n of the chance outcome that comes now: the same for the same line."""
+        """The number of the chance outcome that comes now; equal for equal lines."""
         if self._tree is None:
             return self._drawn + 1
         draws = self._tree.draws
@@ -134,5 +136,5 @@ class Timeline:
         return None
 
     def after(self, number: int) -> TimelineState:
-        """The moment after an entry."""
+        """The point after an entry."""
         return self.before[number + 1] if number + 1 < len(self.before) else self.now

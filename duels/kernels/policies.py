@@ -1,9 +1,9 @@
 """Compiled policies of the built-in opponents, common to all games.
 
-For the games in which a player has a few dozen moves at most, a set of moves is a word of bits. A
-game says what a move gains in sight (`gain`) and, where it is solved, what it is worth and how long
-the game then lasts (`look`); the rest is here: the largest gain, the preferred one of the best
-moves, and levels that err by a measured amount (`duels.algorithms.levels`).
+For games in which a player has a few dozen moves at most, so that a set of moves is a word of bits.
+A game provides the immediate gain of a move (`gain`) and, where it is solved, the value of a move
+and the choices left after it (`look`). This module chooses by them: the largest gain, the preferred
+of the best moves, and levels that err by a measured amount (`duels.algorithms.levels`).
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ Fill = Callable[..., Any]
 
 
 def share_of(opponent: str) -> float:
-    """What a level gives away of what a random player would; perfect play gives nothing away."""
+    """The share of a random player's regret that a level gives away; 0 for perfect play."""
     return LEVELS.get(opponent, 0.0)
 
 
@@ -40,6 +40,7 @@ class Known(NamedTuple):
 
 @compiled
 def luck(streams: Array, i: int) -> Scalar:
+    """A random whole number below `WHOLE`."""
     return below(streams, i, PICKS, WHOLE)
 
 
@@ -67,7 +68,7 @@ def greedy(options: Fill, gain: Fill) -> CompiledPolicy:
 
 @compiled
 def evenly(moves: int, chance: float, out: Array, i: int) -> None:
-    """A chance that the moves of a set share."""
+    """Add a chance to `out`, divided equally among the moves of a set."""
     n = bits.count(moves)
     for k in range(n):
         out[i, bits.nth(moves, k)] += chance / n
@@ -90,11 +91,11 @@ def largest_gain(gain: Fill) -> Fill:
 
 
 class Worth(NamedTuple):
-    """The moves of a choice that win and that draw, and those perfect play is content with."""
+    """The moves that win, those that draw, and the best ones by their distance to the end."""
 
     wins: int
     draws: int
-    kept: int
+    lasting: int
 
 
 def weighing(options: Fill, look: Fill) -> Fill:
@@ -134,8 +135,8 @@ def weighing(options: Fill, look: Fill) -> Fill:
 def informed(options: Fill, gain: Fill, weigh: Fill) -> CompiledPolicy:
     """An opponent that knows what each move is worth; its tables are to be a `Known`.
 
-    `weigh(rules, table, state, i, player)` gives a `Worth`; of what it keeps, the largest gain
-    counts.
+    `weigh(rules, table, state, i, player)` gives a `Worth`; among its `lasting` moves the largest
+    gain decides.
     """
     largest = largest_gain(gain)
 
@@ -143,16 +144,16 @@ def informed(options: Fill, gain: Fill, weigh: Fill) -> CompiledPolicy:
     def split(rules: Any, known: Known, state: Array, i: int, player: int) -> tuple[int, int, int]:
         """Moves that are as likely as each other: of no regret, of half a point's, of more."""
         moves = options(rules, state, i, player)
-        wins, draws, kept = weigh(rules, known.table, state, i, player)
+        wins, draws, best = weigh(rules, known.table, state, i, player)
         if known.share > 0.0:
             good = wins if wins != 0 else draws
             if good == moves:  # nothing can be given away
                 return good, 0, 0
             if good != 0:
                 return good, draws if wins != 0 else 0, moves & ~wins & ~draws
-        if kept & (kept - 1) != 0:
-            kept = largest(rules, state, i, player, kept)
-        return kept, 0, 0
+        if best & (best - 1) != 0:
+            best = largest(rules, state, i, player, best)
+        return best, 0, 0
 
     @compiled
     def choose(
@@ -208,7 +209,7 @@ def erring_chances(good: int, second: int, third: int, share: float) -> tuple[fl
 def soften(regrets: Array, n: int, share: float, shares: Array) -> None:
     """A softmax that gives away `share` of the mean of the regrets: `levels.level_mix`.
 
-    Newton's method on the cold (one over the temperature), kept between bounds.
+    Newton's method on the inverse temperature (`cold`), with bisection where it leaves its bounds.
     """
     mean = 0.0
     for k in range(n):

@@ -2,7 +2,7 @@
 
 The program may be in any language: it reads a line of JSON from its input and answers with one on
 its output. What it is told is the core's own JSON (`duels.core.wire`), and all it needs to choose
-is in one line, so a program need not remember anything.
+is in one line, so a program needs no memory between requests.
 
 >>> from duels.core import Match
 >>> from duels.games import load
@@ -136,7 +136,7 @@ class External(Player):
     # Inside.
 
     def _seed(self, view: View) -> str:
-        """Randomness for one choice: the same again in the same match, another after an undo."""
+        """The seed for one choice: equal in a repeated match, different after an undo."""
         return f"{self.stream} {view.moment}"
 
     def _asked(self, view: View) -> Move | dict[Move, float]:
@@ -170,7 +170,7 @@ class External(Player):
         return text
 
     def _tell(self, message: dict[str, Any]) -> None:
-        """Something that is not answered."""
+        """Send a message that has no answer."""
         if self._process is not None and self._process.owner == os.getpid():
             try:
                 self._process.tell(compact(message).encode())
@@ -179,7 +179,7 @@ class External(Player):
                 raise
 
     def _ask(self, line: bytes, seconds: float, wanted: str) -> dict[str, Any]:
-        """An answer of the wanted type."""
+        """Send a request; returns the answer, which must be of the wanted type."""
         process = self._process
         assert process is not None
         try:
@@ -200,7 +200,7 @@ class External(Player):
         return answer
 
     def _excuse(self, answer: dict[str, Any]) -> str | None:
-        """Why there is no answer, where a program may say so and goes on running."""
+        """The reason in an answer of type `error`, after which a program may go on."""
         return None
 
     def _failed(self, why: str) -> Misbehaved:
@@ -240,8 +240,8 @@ def _shown(text: bytes) -> str:
     return quote(text.decode("utf-8", "replace"))
 
 
-# What is sent. A move must not cost much, so the line is put together from texts, and those that
-# come again and again are kept; the tests hold it to `duels.core.wire.dump_view`.
+# What is sent. For speed the line is made of cached texts; tests compare it with
+# `duels.core.wire.dump_view`.
 
 
 def request(

@@ -1,8 +1,8 @@
 """A Python class as a player in a process of its own, so that it cannot harm its host.
 
-It is a program as others are (`duels.players.external`), with their limits of time and memory; the
-program is `duels.players.class_host`. What the class prints is no part of the host's output, and
-where it hangs or ends its process it loses the match and no more.
+It runs as an external program (`duels.players.external`) with the same limits of time and memory;
+the program is `duels.players.class_host`. What the class prints is not part of the host's output,
+and a class that hangs or ends its process only loses its match.
 
 >>> from duels.core import Match
 >>> from duels.games import load
@@ -45,7 +45,7 @@ class Isolated(External):
         self.renew(stream)
 
     def renew(self, stream: str, game: AnyGame | None = None) -> None:
-        """A new match: of a game that is solved before it begins, if the class needs that."""
+        """Begin a new match; its game is solved first if the class needs that."""
         self.stream, self._game = stream, game
         self._begun = self._out = False
         self._events: list[Any] = []
@@ -100,7 +100,7 @@ class Isolated(External):
         return mix
 
     def _history(self, history: History) -> str:
-        """Nothing in the request: what is new is told before it, and the other side keeps the rest.
+        """An empty text: new events are sent before the request, and the program stores the rest.
 
         To read all of a long history anew for every choice takes longer than all else.
         """
@@ -113,7 +113,7 @@ class Isolated(External):
         return ""
 
     def on_event(self, number: int, entry: Any) -> None:
-        """Kept until the next line is sent; what happens between two choices goes together."""
+        """Queue an event; those between two choices are sent together."""
         self._events.append([number, dump(entry)])
 
     def on_end(self, result: Result) -> None:

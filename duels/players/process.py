@@ -1,8 +1,7 @@
 """A child process that answers lines with lines, within limits of time, memory and output.
 
-What it may take and how it ends is kept by a supervisor beside it (`duels.players.supervisor`);
-lines go to and from it directly. Whatever it does wrong is `Misbehaved`, and then nothing of it is
-left.
+A supervisor process enforces its limits and ends it (`duels.players.supervisor`); lines go to and
+from it directly. Every failure is raised as `Misbehaved`, after the process was ended.
 
 >>> echo = Process(["/bin/cat"], ProcessLimits())
 >>> echo.ask(b"hello", seconds=5.0)
@@ -28,13 +27,13 @@ from duels.core.errors import Misbehaved, OptionError, quote
 
 SUPERVISOR = os.path.join(os.path.dirname(__file__), "supervisor.py")
 MARK = "DUELS_BOT"  # in the environment of a program and of all that it starts
-END_NOTICE = 2.0  # seconds in which an end is told of after the output has ended
+END_NOTICE = 2.0  # seconds for the supervisor to report an end after the output has ended
 PATIENCE = 10.0  # seconds that the supervisor may take for killing
 SHOWN = 160  # characters of a program's last error
 
 
 class ProcessLimits(NamedTuple):
-    """What a program may take. Its answers have the match's clock, where there is one."""
+    """The limits of a program. In a match with a clock, that clock limits its answers."""
 
     seconds: float = 10.0  # for an answer, without a clock
     start: float = 30.0  # seconds until it is ready
@@ -74,7 +73,7 @@ class Late(Misbehaved):
 
 
 class Process:
-    """A running program, which is gone after `end`, `kill` or anything that was wrong."""
+    """A running program, until `end`, `kill` or a failure."""
 
     def __init__(self, command: list[str], limits: ProcessLimits) -> None:
         self.limits, self.owner = limits, os.getpid()
@@ -105,7 +104,7 @@ class Process:
         self._writable.register(self._in, select.POLLOUT)
 
     def ask(self, line: bytes, seconds: float) -> bytes:
-        """The line with which it answers one."""
+        """Send a line and return the line that answers it."""
         until = time.monotonic() + seconds
         if self._readable.poll(0):
             raise self.failed("it answered before it was asked") if self._read() else self._broken()
@@ -113,7 +112,7 @@ class Process:
         return self._line(until, seconds)
 
     def tell(self, line: bytes) -> None:
-        """A line that is not answered. One that does not take it has stopped reading."""
+        """Send a line without an answer; a program that does not read it fails."""
         self._send(line, time.monotonic(), 0.0)
 
     def _send(self, line: bytes, until: float, seconds: float) -> None:
@@ -147,14 +146,14 @@ class Process:
                 raise self.failed("it answered with more than one line")
 
     def _read(self) -> bytes:
-        """What it has written; nothing if it has ended, or its output has."""
+        """Read what it has written; empty if the process or its output has ended."""
         try:
             return os.read(self._out, 65536)
         except BlockingIOError:
             return b""
 
     def _broken(self, otherwise: str = "it closed its output") -> Misbehaved:
-        """Its output or input has ended: why, if it has ended itself."""
+        """The failure where its output or input has ended; it says why the process ended."""
         with suppress(OSError):
             self._link.settimeout(END_NOTICE)
             self._link.recv(1, socket.MSG_PEEK)
@@ -162,18 +161,18 @@ class Process:
         return self.failed(otherwise)
 
     def failed(self, why: str, kind: type[Misbehaved] = Misbehaved) -> Misbehaved:
-        """End it for a reason, or for the one that the supervisor has, and say so."""
+        """End it and return the failure, with the supervisor's reason if it has one."""
         report = self.kill()
         last = _last(str(report.get("errors", "")))
         found = why or str(report.get("why", "its program was killed"))
         return kind(f"{found} ({last})" if last else found)
 
     def kill(self) -> dict[str, object]:
-        """End it and all that it started, at once; what the supervisor has to say."""
+        """Kill it and all that it started; returns the supervisor's report."""
         return self._end(b"")
 
     def end(self) -> None:
-        """Close its input and let it end by itself, for a moment."""
+        """Close its input and give it a second to end by itself."""
         self._input.close()
         self._end(b".")
 
@@ -208,7 +207,7 @@ class Process:
         return {}
 
     def forget(self) -> None:
-        """In a process that was forked: leave it to the one that started it."""
+        """Release it in a forked process, so that the parent alone controls it."""
         for file in (self._input, self._output, self._link):
             file.close()
         self._supervisor.returncode = 0  # so that it is not waited for
@@ -240,5 +239,5 @@ def _last(errors: str) -> str:
 
 
 def recordable(text: str) -> str:
-    """A program's own words, cut and cleaned so that a record can hold them."""
+    """A text of a program, shortened and without control characters, for a record."""
     return "".join(c if c.isprintable() else " " for c in text[:SHOWN]).strip()

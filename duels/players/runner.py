@@ -30,10 +30,10 @@ Made = TypeVar("Made")
 
 
 class Host:
-    """The players of one match, some or all: told what happens, asked, and out when they fail.
+    """Runs one or both players of a match: informs them, asks for moves, forfeits those that fail.
 
     A player that crashes, is too late or answers what is no option forfeits the match, with the
-    reason in the record. What goes wrong in a built-in opponent is an error of ours, and raised.
+    reason in the record. An exception of a built-in opponent is raised, as it is a bug here.
     """
 
     def __init__(
@@ -51,7 +51,7 @@ class Host:
         }
 
     def choose(self) -> None:
-        """Everyone here whose pick is awaited makes it.
+        """Ask each of these players whose pick is awaited, and submit the picks.
 
         In a simultaneous choice both are asked before a player forfeits, so that no seat has an
         advantage. A clock begins to run when its player is asked.
@@ -77,7 +77,7 @@ class Host:
             self.end()
 
     def finish(self) -> None:
-        """Play to the end, where all players are here."""
+        """Play the match to its end; both players must be here."""
         while self.match.result is None:
             self.choose()
 
@@ -88,7 +88,7 @@ class Host:
                 guarded(player, player.close)
 
     def end(self) -> None:
-        """Tell everyone how it ended, once; what a player does then changes nothing any more."""
+        """Inform the players of the result, once; a failure then has no effect on the match."""
         result = self.match.result
         if result is None or self._ended:
             return
@@ -139,7 +139,7 @@ def reasons(players: tuple[int, ...], why: str) -> dict[int, str]:
 
 
 def choice(player: Player, view: View) -> str:
-    """A player's move; whatever goes wrong in a player from outside is `Misbehaved`."""
+    """A player's move; any exception of an external player becomes `Misbehaved`."""
     try:
         return guarded(player, lambda: answer(player, view))
     except MalformedMove as error:
@@ -147,7 +147,7 @@ def choice(player: Player, view: View) -> str:
 
 
 def guarded(player: Player, work: Callable[[], Made]) -> Made:
-    """Whatever goes wrong in a player from outside is `Misbehaved`, with the reason."""
+    """Turn any exception of an external player into `Misbehaved`, with the reason."""
     try:
         return work()
     except (Misbehaved, MalformedMove):

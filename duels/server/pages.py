@@ -68,7 +68,10 @@ class SecurityHeaders:
 
 
 class Pages:
-    """Pages and static files, cached in memory until they change on disk."""
+    """Pages and static files, cached in memory until they change on disk.
+
+    They are compressed once; Starlette's `StaticFiles` reads and compresses them for each request.
+    """
 
     def __init__(self, manager: RoomManager, static: Path = STATIC) -> None:
         self.manager, self.static = manager, static

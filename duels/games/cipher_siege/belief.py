@@ -1,8 +1,9 @@
 """Belief about the opponent's hand in Cipher Siege: exact odds, by Bayes over all that was seen.
 
 Both cards of a swap are known to both players, so that only the deal and the draws are private. The
-other is taken to have followed the strategy, but for a rare slip, which any move may be: no history
-is impossible.
+opponent is taken to have followed the strategy, but for a rare slip, which any move may be: no
+history is impossible. (`duels.algorithms.belief` samples whole histories of any game and assumes
+nothing about the opponent's strategy; values of moves need the exact odds.)
 """
 
 from __future__ import annotations

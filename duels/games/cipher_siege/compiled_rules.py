@@ -40,7 +40,12 @@ def count_in(word: int, value: int) -> Scalar:
 
 @inlined
 def code_of(word: int, radix: Array) -> Scalar:
-    """The code of the cards of a packed word."""
+    """The code of the cards of a packed word: the only conversion between the two encodings.
+
+    Both are needed. Codes are dense, so that they index tables and fit into the 64-bit keys of
+    stored strategies, but taking one value's count out of them is a division; words give it by a
+    shift, and compare or subtract all values at once, which the kernel does for every step.
+    """
     code = 0
     for value in range(radix.shape[0]):
         code += count_in(word, value) * radix[value]

@@ -69,7 +69,7 @@ def step(
     rules: Any, tables: Any, state: Array, streams: Array, seats: Array, actions: Array,
     where: Array, limit: int, rewards: Array, ending: Array, final: Array, skipped: Array,
 ) -> bool:  # fmt: skip
-    """The agent's action and all until it must choose again; rewards and views are its own."""
+    """Play the agent's actions, then all that follows until the agent must choose again."""
     fair = True
     for i in range(state.shape[0]):
         rewards[i] = ending[i] = 0

@@ -55,7 +55,7 @@ LOOK = 5.0  # seconds between two checks whether PostgreSQL is shutting down
 
 
 class PostgresStore(Queries):
-    """All of `Store`, with leases of rooms."""
+    """A `RoomStore` with leases of rooms."""
 
     alive = True  # failed connections are opened again
 
@@ -137,7 +137,7 @@ class PostgresStore(Queries):
     async def _watch(self) -> None:
         """Disconnect when PostgreSQL waits for its clients to do so (`pg_ctl stop -m smart`).
 
-        Only new connections are told; open ones would block the shutdown.
+        PostgreSQL reports it to new connections only, and open ones would block the shutdown.
         """
         while True:
             await asyncio.sleep(LOOK)

@@ -50,7 +50,7 @@ PASSING = (
 
 
 class SqliteStore(Queries):
-    """All of `Store` on one file, or in memory with ":memory:".
+    """A `RoomStore` in one file, or in memory with ":memory:".
 
     With `reading` nothing is written and no lock is taken, so that it works while a server runs.
     """

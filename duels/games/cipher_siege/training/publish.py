@@ -72,7 +72,7 @@ def collect(run: Trainer, most: int = MOST) -> list[Stored]:
 
 
 def valued(states: list[Stored], evaluator: Evaluator) -> list[Stored]:
-    """The states with the values of their moves; those that no play-out came to are left out."""
+    """The states with the values of their moves, without states that no play-out reached."""
     keys = np.array([state.key for state in states], dtype=np.uint64)
     at = np.cumsum([0, *(state.moves for state in states)])
     found = evaluator.values(keys, at)
