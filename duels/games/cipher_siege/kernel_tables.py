@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from math import comb
 from operator import mul
 from typing import NamedTuple
@@ -40,6 +41,7 @@ def hands_of(game: CipherSiege) -> int:
     return comb(game.limit + 1 + game.values, game.values)
 
 
+@lru_cache(maxsize=4)  # made of all hands: the chunks of a tournament share it
 def rules(game: CipherSiege) -> Rules:
     room, hands = game.limit + 1, hands_of(game)
     if hands > MOST_HANDS:
