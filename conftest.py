@@ -89,9 +89,12 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure() -> None:
-    # A shell starts background jobs with interrupts ignored, and programs under test inherit that.
+    # A shell starts background jobs with Ctrl-C and Ctrl-\\ ignored, and programs under test inherit
+    # that.
     if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
+    if signal.getsignal(signal.SIGQUIT) == signal.SIG_IGN:
+        signal.signal(signal.SIGQUIT, signal.SIG_DFL)
     # Tests that give a process a home of its own share the cache of compiled code.
     os.environ.setdefault("XDG_CACHE_HOME", str(Path.home() / ".cache"))
     if os.environ.get("DUELS_CI"):

@@ -93,9 +93,8 @@ class Keyboard:
             left = None if until is None else until - time.monotonic()
             if left is not None and left <= 0:
                 raise TimeUp
-            wait = left
-            if clock is not None or news is not None:
-                wait = TICK if left is None else min(left, TICK)
+            # Never without end: a signal just before `select` is handled when that returns.
+            wait = TICK if left is None else min(left, TICK)
             if not select.select([self._source], [], [], wait)[0]:
                 if news is not None and news():
                     raise News

@@ -47,7 +47,7 @@ def test_every_choice_of_random_games_is_assessed() -> None:
     """Random play leaves what is stored at times; then a value is measured on the spot."""
     chooser = random.Random(4)
     choices = stored = 0
-    for seed in range(5):
+    for seed in range(8):
         match = Match(load("cipher-siege", first=seed % 2), seed)
         known = CipherSiegeSolution(match.game)
         while match.result is None:

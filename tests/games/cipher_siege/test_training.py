@@ -328,7 +328,7 @@ def test_training_repeats_and_resumes(tmp_path: Path) -> None:
         assert all(np.array_equal(a[name], b[name]) for name in a.files)
     assert whole["iterations"] == parts["iterations"] == 4000
     table = tables.load(str(tmp_path / "whole"), game, KIND)
-    assert len(list(Strategy(table.payload))) == table.facts["states"] > 300
+    assert len(list(Strategy(table.payload))) == table.facts["states"] > 50
     with pytest.raises(Unsolved, match="other rules or another seed"):
         rebuild(game, quiet, str(tmp_path / "parts"), iterations=4000, seed=8, measure=0)
     one.write_bytes(b"nothing of the kind")
