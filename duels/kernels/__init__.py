@@ -175,16 +175,18 @@ def _built(function: F, **options: Any) -> F:
 def kernel_of(game: AnyGame) -> Kernel:
     """The kernel that restates a game's rules, or `NoKernel`."""
     need_numba()
-    kernel = registered_kernel(game)
+    kind: type = type(game)  # mypy mistakes type[Game] for something with the hash of a game
+    kernel = registered_kernel(kind)
     if kernel is None:
         raise NoKernel(f"{type(game).__name__} has no kernel, so it is played in Python only")
     return kernel
 
 
-def registered_kernel(game: AnyGame) -> Kernel | None:
-    """The kernel of a game's registration, if it has one."""
-    reference = spec_of(game).kernel
+@functools.cache  # a batch looks its kernel up several times a step
+def registered_kernel(kind: type[AnyGame]) -> Kernel | None:
+    """The kernel of the registration of a class of rules, if it has one."""
+    reference = spec_of(kind).kernel
     if not reference:
         return None
     kernel: Kernel = located(reference)
-    return kernel if kernel.game is type(game) else None
+    return kernel if kernel.game is kind else None
