@@ -14,7 +14,7 @@ the same deadlines.
 """
 
 # No `from __future__ import annotations` here: NamedTuple would compile every field's annotation
-# again, which is felt at start-up.
+# again, which slows start-up.
 
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple

@@ -5,7 +5,7 @@ Undo(player=0, to=2)
 """
 
 # No `from __future__ import annotations` here: NamedTuple would compile every field's annotation
-# again, which is felt at start-up.
+# again, which slows start-up.
 
 from typing import NamedTuple
 

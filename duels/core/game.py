@@ -15,7 +15,7 @@ Fraction(1, 1)
 """
 
 # No `from __future__ import annotations` here: NamedTuple would compile every field's annotation
-# again, which is felt at start-up.
+# again, which slows start-up.
 
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Generic, NamedTuple, TypeVar
@@ -25,7 +25,7 @@ from duels.core.options import First, Option
 from duels.core.presentation import RESULT, Line, Lines, Part, Step, addressed, does, listed
 
 if TYPE_CHECKING:
-    from fractions import Fraction  # importing it is felt at start-up
+    from fractions import Fraction  # importing it slows start-up
 
 # Plain strings: the ones a person types, a bot sends and a record stores.
 Move = str

@@ -16,7 +16,7 @@ status 1 ['', "Player 2's Turn:"]
 """
 
 # No `from __future__ import annotations` here: NamedTuple would compile every field's annotation
-# again, which is felt at start-up.
+# again, which slows start-up.
 
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple

@@ -49,7 +49,7 @@ def counts(cards: Cards, values: int) -> tuple[int, ...]:
 @lru_cache(maxsize=8192)
 def any_of(cards: Cards, by: int) -> Chance:
     """A card drawn or taken at random on a player's behalf, with the exact odds of each value."""
-    from fractions import Fraction  # late: importing it is felt at start-up
+    from fractions import Fraction  # late: importing it slows start-up
 
     share = Fraction(1, len(cards))
     return Chance({str(card): share * cards.count(card) for card in dict.fromkeys(cards)}, by)

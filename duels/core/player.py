@@ -12,7 +12,7 @@ A player gets what it may see, never the state, and returns one of its options.
 """
 
 # No `from __future__ import annotations` here: NamedTuple would compile every field's annotation
-# again, which is felt at start-up.
+# again, which slows start-up.
 
 from collections.abc import Awaitable, Mapping
 from typing import Any, ClassVar, NamedTuple

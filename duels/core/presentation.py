@@ -11,7 +11,7 @@ for all games.
 """
 
 # No `from __future__ import annotations` here: NamedTuple would compile every field's annotation
-# again, which is felt at start-up.
+# again, which slows start-up.
 
 from collections.abc import Callable, Iterable, Mapping
 from functools import lru_cache

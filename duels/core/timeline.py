@@ -16,7 +16,7 @@ branch and draws new numbers.
 """
 
 # No `from __future__ import annotations` here: NamedTuple would compile every field's annotation
-# again, which is felt at start-up.
+# again, which slows start-up.
 
 from bisect import bisect_left
 from typing import Any, NamedTuple
