@@ -33,7 +33,7 @@ from duels.core.parent_watchdog import end_with
 DASK, RAY = "dask://", "ray://"
 PATIENCE = 10  # seconds to wait for a cluster
 RAY_BATCH = 64  # chunks given to a Ray cluster at a time
-GO_ON = "a worker failed; what was played is kept, and the same command goes on from there"
+GO_ON = "a worker failed; finished games are stored, and the same command continues from there"
 
 
 class WorkerLost(DuelsError):

@@ -10,9 +10,9 @@ lost pairs, the interval is that of Clopper and Pearson; with half of it at eith
 Jeffreys. The share goes from the first to the second as more pairs differ from the most common
 score. So an interval has a width even if all pairs ended alike, and it need not be symmetric.
 
-Luck-adjusted scores have no ends of their own, see `Sample.adjusted`. Their limits are no closer to
-the mean than the rule of three says: a kind of pair that did not come in n may come in 3.7 of n (by
-Clopper and Pearson), and be `RARE` off.
+Luck-adjusted scores are not bounded by 0 and 1; `Sample.adjusted` estimates the ends of the scale.
+Their limits keep a minimum distance from the mean: a result that did not occur in n pairs can still
+have a probability of 3.7 / n (Clopper and Pearson), and its score can be `RARE` away from the mean.
 
 >>> [round(number, 3) for number in estimate([1, 1, 0.5, 1])]  # mean, low, high, pairs, superior
 [0.875, 0.342, 0.996, 4, 0.916]
@@ -28,21 +28,23 @@ from typing import NamedTuple
 
 CONFIDENCE = 1.959964  # standard errors in half of a 95 % interval
 TAIL = 0.025  # beyond either limit of it
-SMOOTH = 10  # pairs off the most common score with which the pseudo-pair is 3/4 beyond a limit
-FEW = 8  # pairs that do not tell how scores vary
-# Pseudo-pairs added beyond a limit of adjusted scores, and so many more divided by the pairs: the
-# share of luck and the ends of the scale are estimates themselves. Found by simulation, as is RARE.
+SMOOTH = 10  # pairs that differ from the most common score at which the share of the end is 3/4
+FEW = 8  # the variance of fewer pairs is not meaningful
+# MARGIN + MORE / pairs pseudo-pairs are added beyond a limit of adjusted scores, because the share
+# of luck and the ends of the scale are estimates themselves. Found by simulation, as is RARE.
 MARGIN, MORE = 0.2, 15
-# How far off an adjusted score may lie of a kind that no pair has shown: the least that is enough
-# for 50 pairs where one in twenty is a blunder and all others are nearly alike.
+# How far from the mean the adjusted score of an unobserved kind of pair may be: the smallest value
+# that is sufficient for 50 pairs where one in twenty is a blunder and all others are nearly alike.
 RARE = 0.036
-GROUPS = 64  # different deviations that are told apart
-CLOSE, ROUNDING, SLIGHT = 1e-8, 1e-12, 1e-4
-NOTHING = 1e-15  # a variance that is rounding
+GROUPS = 64  # distinct deviations that are kept; close ones are merged
+CLOSE = 1e-8  # relative tolerance of the bisection
+ROUNDING = 1e-12  # deviations up to this are rounding errors
+SLIGHT = 1e-4  # below this the correction of the saddlepoint approximation is 0 / 0
+NOTHING = 1e-15  # variances up to this are rounding errors
 
 
 class Moments(NamedTuple):
-    """How many numbers there were, their sum and the sum of their squares."""
+    """The count, the sum and the sum of squares of some numbers."""
 
     size: float = 0
     total: float = 0.0
@@ -59,7 +61,7 @@ class Moments(NamedTuple):
 
     @classmethod
     def made(cls, size: float, mean: float, error: float) -> Moments:
-        """Those with a mean and a standard error of it."""
+        """The moments of `size` numbers whose mean has this value and this standard error."""
         return cls(size, size * mean, size * (size * error**2 + mean**2))
 
     def plus(self, other: Moments) -> Moments:
@@ -68,11 +70,11 @@ class Moments(NamedTuple):
         )
 
     def times(self, factor: float) -> Moments:
-        """Those of so many times as many numbers."""
+        """The moments if each number occurred `factor` times."""
         return Moments(self.size * factor, self.total * factor, self.squares * factor)
 
     def turned(self) -> Moments:
-        """Of the other player's scores."""
+        """The moments of the other player's scores."""
         return Moments(self.size, self.size - self.total, self.size - 2 * self.total + self.squares)
 
     @property
@@ -81,7 +83,7 @@ class Moments(NamedTuple):
 
     @property
     def variance(self) -> float:
-        """Of the numbers themselves."""
+        """The variance of the numbers."""
         return max(0.0, self.squares / self.size - self.mean**2)
 
     @property
@@ -91,9 +93,9 @@ class Moments(NamedTuple):
 
 
 class Score(NamedTuple):
-    """A mean pair score with a 95 % interval; `superior` is how likely it is above one half.
+    """A mean pair score with a 95 % interval; `superior` is the probability that it exceeds 1/2.
 
-    An adjusted score may lie outside of 0 to 1, and so may its limits.
+    An adjusted score and its limits may be outside of 0 to 1.
     """
 
     mean: float
@@ -108,27 +110,27 @@ class Score(NamedTuple):
         return (self.high - self.low) / (2 * CONFIDENCE)
 
 
-Grouped = tuple[tuple[float, float], ...]  # deviations in ascending order, and how many pairs each
+Grouped = tuple[tuple[float, float], ...]  # deviations in ascending order, with numbers of pairs
 
 
 class Sample(NamedTuple):
-    """A mean over pairs, and what each pair contributes to its error.
+    """A mean over pairs, and the deviations of the pairs from it.
 
-    The error of the mean is that of the mean of all deviations: a pair that counts more than others
-    has a larger deviation.
+    The error of the mean is that of the mean of all deviations: a pair with a larger weight has a
+    larger deviation.
     """
 
     pairs: int
     mean: float
     deviations: Grouped
-    varied: float  # pairs that differ from the most common one
-    ends: tuple[float, float]  # deviations of a lost pair and of a won one
-    known: int = 0  # pairs whose luck was taken out
-    unseen: float = 0.0  # how far a kind of pair that did not come may move the mean
+    varied: float  # number of pairs whose score is not the most common one
+    ends: tuple[float, float]  # deviations of a lost pair and of a won pair
+    known: int = 0  # number of luck-adjusted pairs
+    unseen: float = 0.0  # how far an unobserved kind of pair may move the mean
 
     @classmethod
     def of(cls, scores: Sequence[float]) -> Sample:
-        """Raw pair scores of one meeting."""
+        """The sample of the raw pair scores of one meeting."""
         mean = sum(scores) / len(scores)
         found = grouped((score - mean, 1.0) for score in scores)
         varied = len(scores) - max(count for _, count in found)
@@ -136,12 +138,13 @@ class Sample(NamedTuple):
 
     @classmethod
     def adjusted(cls, scores: Sequence[float], raw: Sequence[float]) -> Sample:
-        """Adjusted pair scores of one meeting, and the raw scores of the same pairs.
+        """The sample of luck-adjusted pair scores; `raw` are the raw scores of the same pairs.
 
-        The ends of the scale are drawn together as much as adjusted scores vary less; by less where
-        few raw scores vary, which hardly tell how much luck there is. They are no closer than two
-        scores that have the variance and the skewness of adjusted ones, as won and lost pairs have
-        of their own: where a few pairs are far off on one side, more of them may be missing.
+        The ends of the scale are those of raw scores times the ratio of the standard deviations.
+        The ratio is increased if few raw scores vary, since it is then uncertain. The ends are at
+        least as far out as the two values of a two-point distribution with the variance and the
+        skewness of the adjusted scores: if a few pairs are far off on one side, more of them may be
+        missing from the sample.
         """
         found, before, pairs = cls.of(scores), cls.of(raw), len(scores)
         scale = 1.0
@@ -162,17 +165,17 @@ class Sample(NamedTuple):
 
     @property
     def variance(self) -> float:
-        """Of the deviations."""
+        """The variance of the deviations."""
         return sum(count * gap * gap for gap, count in self.deviations) / self.pairs
 
     def turned(self) -> Sample:
-        """Of the other player's scores."""
+        """The sample of the other player's scores."""
         turned = tuple((-gap, count) for gap, count in reversed(self.deviations))
         low, high = self.ends
         return self._replace(mean=1 - self.mean, deviations=turned, ends=(-high, -low))
 
     def score(self) -> Score:
-        """The mean with its interval."""
+        """The mean with its 95 % interval."""
         low = self.mean + self._below()
         high = self.mean - self.turned()._below()
         return Score(
@@ -180,7 +183,7 @@ class Sample(NamedTuple):
         )
 
     def _below(self) -> float:
-        """How far the lower limit is from the mean: a number that is 0 or less."""
+        """The lower limit minus the mean, which is 0 or less."""
         low, high = self.ends
         far = 0.5 + 0.5 / (1 + self.varied / SMOOTH)
         near = 1 - far
@@ -190,16 +193,16 @@ class Sample(NamedTuple):
 
 
 def estimate(scores: Iterable[float]) -> Score | None:
-    """The mean of raw pair scores, None if there are none."""
+    """The mean of raw pair scores with its interval; None if there are none."""
     found = [*scores]
     return Sample.of(found).score() if found else None
 
 
 def joined(parts: Sequence[tuple[float, Sample]]) -> Sample:
-    """The weighted mean of several meetings: what differs between them is no noise.
+    """The weighted mean of several meetings; differences between their means are not noise.
 
-    Few pairs of a meeting do not tell how its scores vary, so theirs are taken as deviations from
-    the mean of all.
+    The variance of a meeting with fewer than `FEW` pairs is not meaningful, so its deviations are
+    taken from the mean of all meetings.
     """
     if len(parts) == 1:
         return parts[0][1]
@@ -208,7 +211,7 @@ def joined(parts: Sequence[tuple[float, Sample]]) -> Sample:
     deviations: list[tuple[float, float]] = []
     varied = low = high = unseen = 0.0
     for weight, part in parts:
-        factor = weight / whole * pairs / part.pairs  # how much more a pair counts than others
+        factor = weight / whole * pairs / part.pairs  # weight of one pair, 1 on average
         shift = 0.0 if part.pairs >= FEW else part.mean - mean
         grow = sqrt(part.pairs / (part.pairs - 1)) if part.pairs >= FEW > part.known else 1.0
         deviations += [(factor * (grow * gap + shift), count) for gap, count in part.deviations]
@@ -221,9 +224,10 @@ def joined(parts: Sequence[tuple[float, Sample]]) -> Sample:
 
 
 def combined(adjusted: Sample, rest: Sample, raw: Sample) -> Sample:
-    """Pairs with luck taken out and the rest, each by how much it says.
+    """The mean of adjusted and unadjusted pairs, weighted by the inverse of their error variances.
 
-    `raw` has the raw scores of all of them: the rest vary as those do, and may be few.
+    The unadjusted pairs, `rest`, may be few, so their variance is taken from the raw scores of all
+    pairs, `raw`.
     """
     one = adjusted.score().error ** 2
     two = raw.score().error ** 2 * raw.pairs / rest.pairs
@@ -232,7 +236,7 @@ def combined(adjusted: Sample, rest: Sample, raw: Sample) -> Sample:
 
 
 def grouped(deviations: Iterable[tuple[float, float]]) -> Grouped:
-    """Deviations with their counts, those close to each other as one with their mean."""
+    """Deviations with their counts; those close to each other are merged into their mean."""
     found = sorted(deviations)
     low, high = found[0][0], found[-1][0]
     step = (high - low) / GROUPS or 1.0
@@ -244,7 +248,7 @@ def grouped(deviations: Iterable[tuple[float, float]]) -> Grouped:
 
 
 def _limit(parts: Sequence[tuple[float, float]]) -> float:
-    """The lower limit of the mean of deviations, each with how often it came."""
+    """The lower limit of the mean of deviations, which are given with their counts."""
     size = sum(count for _, count in parts)
     centre = sum(gap * count for gap, count in parts) / size
     gaps = [(gap - centre, count) for gap, count in parts if count]
@@ -261,9 +265,9 @@ def _limit(parts: Sequence[tuple[float, float]]) -> float:
 
 
 def _tail(gaps: Sequence[tuple[float, float]], size: float, t: float) -> tuple[float, float]:
-    """The mean that belongs to t, and how many standard errors it is below the centre, 0.
+    """The mean for parameter t, and its distance below the centre, 0, as a normal quantile.
 
-    Those are of the mean of gaps with Dirichlet weights, by Lugannani and Rice.
+    The mean is that of gaps with Dirichlet weights, its tail by Lugannani and Rice.
     """
     logs = whole = total = none = one = two = 0.0
     for gap, count in gaps:
@@ -283,7 +287,7 @@ def _tail(gaps: Sequence[tuple[float, float]], size: float, t: float) -> tuple[f
 
 
 def _superior(mean: float, low: float, high: float) -> float:
-    """How likely a mean is above one half, by the side of the interval that is towards it."""
+    """The probability that a mean exceeds 1/2, by the half of the interval that faces 1/2."""
     over = mean - 0.5
     side = mean - low if over > 0 else high - mean
     if side <= 0:
@@ -292,9 +296,9 @@ def _superior(mean: float, low: float, high: float) -> float:
 
 
 def student(freedom: float, z: float = CONFIDENCE) -> float:
-    """What `z` standard errors become when few numbers are behind the error itself.
+    """The quantile of Student's t distribution that corresponds to the normal quantile `z`.
 
-    The first terms of the expansion of Student's t (Cornish and Fisher).
+    The first terms of the Cornish-Fisher expansion; `freedom` are the degrees of freedom.
 
     >>> [round(student(freedom), 2) for freedom in (4, 10, 30)]  # exactly 2.78, 2.23 and 2.04
     [2.73, 2.23, 2.04]

@@ -22,11 +22,11 @@ from duels.arena.scores import CONFIDENCE, FEW, NOTHING, Moments, Sample, Score,
 from duels.arena.sprt import Verdict, sprt
 from duels.games import find
 
-MOST = 2.0  # times the estimated luck: a larger factor is an artefact of few pairs
+MOST = 2.0  # largest factor of the estimated luck: a larger one is an artefact of few pairs
 
 
 class Saving(NamedTuple):
-    """How many times fewer games the adjusted score needs for the same interval: at 95 %."""
+    """The factor by which luck adjustment reduces the games needed, with its 95 % interval."""
 
     times: float
     low: float
@@ -34,7 +34,7 @@ class Saving(NamedTuple):
 
 
 class Regret(NamedTuple):
-    """Mean regret of a choice, with half of its 95 % interval."""
+    """Mean regret of a choice, with the half-width of its 95 % interval."""
 
     mean: float
     half: float
@@ -42,7 +42,7 @@ class Regret(NamedTuple):
 
 
 class Meeting(NamedTuple):
-    """Two players in one game or over all; scores are those of the first."""
+    """The result of two players against each other, in one game or in all; scores of the first."""
 
     one: str
     two: str
@@ -56,7 +56,7 @@ class Meeting(NamedTuple):
 
 
 class Standing(NamedTuple):
-    """A player against all others, in one game or over all."""
+    """The result of a player against all others, in one game or in all."""
 
     player: str
     score: Score

@@ -1,4 +1,4 @@
-"""Argument types of the command line, with one-line refusals for argparse."""
+"""Argument types of the command line for argparse, with one-line errors."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ def seed(text: str) -> int:
 
 
 def port(text: str) -> int:
-    """A port of this machine."""
+    """A TCP port."""
     if text.isascii() and text.isdigit() and len(text) <= 5 and int(text) < 65536:
         return int(text)
     raise argparse.ArgumentTypeError(f"expected a port from 0 to 65535, got {text[:40]!r}")
@@ -27,7 +27,7 @@ def count(text: str) -> int:
 
 
 def seconds(text: str) -> float:
-    """Seconds, more than none."""
+    """A positive number of seconds."""
     try:
         seconds = float(text)
     except ValueError:

@@ -93,7 +93,7 @@ def new_bot(terminal: Terminal, path: str) -> int:
     except FileExistsError:
         raise OptionError(f"{quote(path)} is there already") from None
     except (OSError, ValueError) as error:
-        why = getattr(error, "strerror", None) or "the name cannot be a file's"
+        why = getattr(error, "strerror", None) or "invalid file name"
         raise RecordError(f"cannot write {quote(path)}: {why}") from None
     from shlex import quote as shell
 

@@ -160,7 +160,7 @@ def write(path: str, content: str) -> None:
 
 
 def _why(error: Exception) -> str:
-    return getattr(error, "strerror", None) or "the name cannot be a file's"
+    return getattr(error, "strerror", None) or "invalid file name"
 
 
 @contextmanager

@@ -83,7 +83,7 @@ def kept_key(path: str) -> tuple[str, int]:
             f"the key in {quote(path)} is in use by another process; give each a --key of its own"
         ) from None
     except (OSError, ValueError) as error:
-        why = getattr(error, "strerror", None) or "the name cannot be a file's"
+        why = getattr(error, "strerror", None) or "invalid file name"
         raise RecordError(f"the key cannot be kept in {quote(path)}: {why}") from None
     if not is_key(key):
         raise OptionError(f"{quote(path)} holds no key; name a file that does not exist yet")

@@ -1,7 +1,7 @@
-"""Reading a line: from a pipe, from a terminal with line editing, or without showing it.
+"""Reads a line from a pipe, from a terminal with line editing, or without echo.
 
-Time limits, Ctrl-Z and input typed too early are handled here; no other module changes the modes of
-the terminal.
+Handles time limits, Ctrl-Z and input that was typed before the prompt. No other module changes the
+modes of the terminal.
 """
 
 from __future__ import annotations
@@ -15,20 +15,20 @@ from contextlib import contextmanager, suppress
 from types import FrameType
 from typing import Any, TextIO
 
-LONGEST = 1000  # characters of a line that are looked at
-TICK = 1.0  # seconds between two looks at the clock
+LONGEST = 1000  # characters of a line; the rest is dropped
+TICK = 1.0  # seconds between two checks of the clock
 
 
 class TimeUp(Exception):
-    """The player's time ran out while input was awaited."""
+    """The player's time ran out during a read."""
 
 
 class News(Exception):
-    """A message has come while input was awaited."""
+    """A message arrived during a read."""
 
 
 class Continued(Exception):
-    """The program was suspended while a line was edited, and continues."""
+    """The program was suspended while a line was edited, and has continued."""
 
 
 def _nothing() -> None:
@@ -43,17 +43,17 @@ class Keyboard:
         self._interactive = os.isatty(source)
         self._editing = editing and source == 0
         self._buffer = b""
-        self._half_typed: Callable[[], str | None] = _nothing  # in the line being edited
-        self._interrupted = ""  # what was half typed when news came
+        self._half_typed: Callable[[], str | None] = _nothing  # text of the line being edited
+        self._interrupted = ""  # text of a line that `News` interrupted
 
     def read(
         self, prompt: str, *, secret: bool = False, seconds: float | None = None,
         counting: bool = False, news: Callable[[], bool] | None = None,
     ) -> str:  # fmt: skip
-        """A line, without its end. Raises EOFError at the end of input, TimeUp when time is up.
+        """Read a line. Raises EOFError at the end of input, TimeUp when the time is up.
 
-        `news` is asked every second whether there are any; then News is raised, and the next line
-        goes on with what was typed of this one.
+        `news` is polled every second; when it returns True, News is raised, and the next call
+        continues with the text typed so far.
         """
         until = None if seconds is None else time.monotonic() + seconds
         clock = None
@@ -69,18 +69,18 @@ class Keyboard:
                     return self._edited(prompt, until, clock, news)
                 return self._line(prompt, until, clock, news)
         except TimeUp:
-            self.forget()  # what was half typed belongs to a turn that is over
+            self.forget()  # the text typed so far belongs to a turn that is over
             raise
 
     def forget(self) -> None:
-        """Discard input that was typed and not read yet."""
+        """Discard input that was typed but not read."""
         self._buffer, self._interrupted = b"", ""
         if self._interactive:
             import termios
 
             termios.tcflush(self._source, termios.TCIFLUSH)
 
-    # Three ways to read.
+    # Three ways to read a line
 
     def _line(
         self, prompt: str, until: float | None, clock: Countdown | None,
@@ -113,7 +113,7 @@ class Keyboard:
         return _clean(line.decode("utf-8", "replace"))
 
     def _secretly(self, prompt: str, until: float | None, clock: Countdown | None) -> str:
-        """A line that is not shown; what was typed before the prompt is discarded."""
+        """A line read without echo; input typed before the prompt is discarded."""
         import termios
 
         usual, silent = (termios.tcgetattr(self._source) for _ in range(2))
@@ -131,7 +131,7 @@ class Keyboard:
         self, prompt: str, until: float | None, clock: Countdown | None,
         news: Callable[[], bool] | None,
     ) -> str:  # fmt: skip
-        """A line edited with readline; it continues what was typed before a suspension."""
+        """A line edited with readline; after a suspension the text typed so far is restored."""
         import readline
         from functools import partial
 
@@ -149,9 +149,9 @@ class Keyboard:
             except Continued as continued:
                 half_typed = str(continued)
             except SystemError as error:
-                # The alarm rang while readline was telling Python of Ctrl-C.
+                # SIGALRM arrived while readline reported Ctrl-C to Python.
                 if isinstance(error.__cause__, KeyboardInterrupt):
-                    raise error.__cause__ from None  # Ctrl-C, or a signal that asks to end
+                    raise error.__cause__ from None  # Ctrl-C or a termination signal
                 raise
             finally:
                 self._half_typed = _nothing
@@ -159,15 +159,17 @@ class Keyboard:
 
     @contextmanager
     def _stoppable(self, prompt: str, clock: Countdown | None) -> Iterator[None]:
-        """Ctrl-Z leaves the terminal as it was found, and `fg` sets it again before anything
-        is typed: a secret stays one."""
+        """Restore the modes of the terminal while Ctrl-Z suspends the program.
+
+        `fg` sets them again before anything can be typed, so that a secret is not echoed.
+        """
         import termios
 
         found = termios.tcgetattr(self._source)
 
         def stop(number: int, frame: FrameType | None) -> None:
             ours, half_typed = termios.tcgetattr(self._source), self._half_typed()
-            signal.setitimer(signal.ITIMER_REAL, 0)  # set anew where the line is begun anew
+            signal.setitimer(signal.ITIMER_REAL, 0)  # `_alarm` starts it again with the line
             termios.tcsetattr(self._source, termios.TCSADRAIN, found)
             os.kill(os.getpid(), signal.SIGSTOP)
             with suppress(termios.error):
@@ -190,7 +192,7 @@ class Keyboard:
 
 
 class Countdown:
-    """The seconds left, at the start of the prompt's line, written over as they run down."""
+    """The time left, at the start of the prompt's line, updated in place."""
 
     WIDTH = 8  # columns, for less than 100 minutes
 
@@ -203,10 +205,10 @@ class Countdown:
         return f"[{left // 60:>2}:{left % 60:02}] "
 
     def tick(self, typed: str = "") -> None:
-        """Save the cursor, write the face at the line's beginning, put the cursor back.
+        """Update the time at the start of the line, then restore the cursor.
 
-        Where the cursor may have left the prompt's line, as more was typed than fits in it, the
-        clock stands still rather than write over what was typed.
+        If `typed` does not fit in the prompt's line, the cursor may be in another line. Nothing is
+        written then, so that the typed text is not overwritten.
         """
         try:
             width = os.get_terminal_size(self._out.fileno()).columns
@@ -225,14 +227,14 @@ def _face(clock: Countdown | None) -> str:
 def _alarm(
     until: float | None, clock: Countdown | None, news: Callable[[], bool] | None = None
 ) -> Iterator[None]:
-    """Raise TimeUp, or News, out of a call that cannot be told how long to wait.
+    """Raise TimeUp or News from SIGALRM, for `input`, which has no timeout.
 
-    It rings on even where there is no limit: readline sees a signal, such as Ctrl-C, that comes
-    between its prompt and its waiting only when the next one wakes it.
+    The timer runs even without a time limit: if a signal such as Ctrl-C arrives after readline has
+    shown its prompt and before it waits, readline handles it only when the next signal arrives.
     """
 
     def ring(number: int, frame: FrameType | None) -> None:
-        signal.setitimer(signal.ITIMER_REAL, 0)  # `news` may hold a lock: it is not to ring in it
+        signal.setitimer(signal.ITIMER_REAL, 0)  # `news` takes a lock: no second signal in it
         if news is not None and news():
             raise News
         if until is None:
@@ -262,8 +264,10 @@ def _alarm(
 
 
 def _has_readline() -> bool:
-    """Load readline, where there is one, so that `input` uses it; it remembers no lines, as the
-    next person at the keyboard may be another."""
+    """Import readline, if available, so that `input` uses it.
+
+    It keeps no history, because the next person at the keyboard may be the opponent.
+    """
     try:
         import readline
     except ImportError:

@@ -1,4 +1,4 @@
-"""`duels` alone: pick a game, pick who sits where, play; or read rules, or go on with a match."""
+"""`duels` without a command: a menu to play a game, read its rules or resume a match."""
 
 from __future__ import annotations
 
@@ -29,14 +29,14 @@ class MenuEntry(NamedTuple):
 
 
 class Chosen(NamedTuple):
-    """What was asked for: to play a game, to read its rules, to resume or to quit."""
+    """What the user chose: to play a game, to read its rules, to resume or to quit."""
 
     what: str
     slug: str = ""
 
 
 def menu(terminal: Terminal, given: Namespace) -> int:
-    """Ask what to play and who plays. Leaving here leaves nothing behind."""
+    """Ask what to play and who plays. If the user quits here, no file is written."""
     games = [MenuEntry(slug, find(slug).title, find(slug).summary) for slug in catalogue()]
     left = unfinished()
     try:
@@ -57,11 +57,11 @@ def menu(terminal: Terminal, given: Namespace) -> int:
     return play_matches(terminal, game, seats)
 
 
-# What is shown
+# Output
 
 
 def greeting(width: int, games: list[MenuEntry], left: list[Left]) -> Lines:
-    """The games, and whether a match waits to be resumed."""
+    """The games, and how many matches can be resumed."""
     entries = [(f"{number}. {game.title}", game.summary) for number, game in enumerate(games, 1)]
     waiting = f"{len(left)} unfinished match{'' if len(left) == 1 else 'es'} can be resumed."
     return [
@@ -74,14 +74,14 @@ def greeting(width: int, games: list[MenuEntry], left: list[Left]) -> Lines:
 
 
 def opponents(width: int) -> Lines:
-    """Who may sit at the table."""
+    """The players that can be chosen."""
     players = [(HUMAN, "a person at this keyboard")]
     players += [(name, opponent.about) for name, opponent in BUILT_IN.items()]
     return ["", *_indented(listing(players, width - 2))]
 
 
 def matches(width: int, left: list[Left]) -> Lines:
-    """What can be resumed."""
+    """The matches that can be resumed."""
     return [
         "",
         *(
@@ -94,7 +94,7 @@ def matches(width: int, left: list[Left]) -> Lines:
 
 
 def question(width: int, left: list[Left]) -> Lines:
-    """What may be answered."""
+    """The question, with the possible answers."""
     words = listed([f"{RULES} GAME", *([RESUME] if left else [])])
     return fit([f"Which game? (number or name, {words} or {QUIT})"], width)
 
@@ -103,11 +103,11 @@ def _indented(lines: Lines) -> Lines:
     return [f"  {line}" for line in lines]
 
 
-# What is answered
+# Input
 
 
 def read(text: str, games: list[MenuEntry], left: list[Left]) -> Chosen:
-    """Understand an answer: a number, a name or the beginning of one, or one of the words.
+    """Parse an answer: a number, a name or its beginning, or one of the command words.
 
     >>> names = {"digit-duel": "Digit Duel", "number-wars": "Number Wars"}
     >>> games = [MenuEntry(slug, title, "") for slug, title in names.items()]
@@ -166,7 +166,7 @@ def _which(terminal: Terminal, left: list[Left]) -> Left:
 
 
 def _seat(terminal: Terminal, game: AnyGame, player: int, default: str) -> str:
-    """The name of a player who can play the game; asked again for one who cannot."""
+    """Ask for a player until one is named that can play the game."""
     text = f"Who is {player_name(player)}? (name; Enter for {default})"
     while True:
         asked = _begun(terminal, fit([text], columns(terminal)))

@@ -21,18 +21,18 @@ class Quit(Exception):
 
 
 class Asker:
-    """Gets the picks of the humans at one keyboard into a match."""
+    """Prompts the people at one keyboard and submits their picks to a match."""
 
     def __init__(
         self, match: Match, terminal: Terminal, autosave: Autosave, humans: list[int],
         cover: Callable[[], bool],
     ) -> None:  # fmt: skip
-        """`cover` takes a hand from the screen that another must not see; was there one?"""
+        """`cover` clears a private hand from the screen; it returns whether there was one."""
         self.match, self.terminal, self.autosave = match, terminal, autosave
         self.together, self._cover = len(humans) == 2, cover
 
     def ask(self, player: int, sealed: bool) -> bool:
-        """Get a player's pick; False if a move was taken back and the turn is to be shown anew."""
+        """Prompt for a player's pick; False if the turn must be shown again, as after an undo."""
         match, game = self.match, self.match.game
         seen = game.observe(match.state, player)
         secret = sealed and self.together
@@ -75,7 +75,11 @@ class Asker:
         return f"That is not possible. {'' if self.match.game.private else expected(step)}".strip()
 
     def _command(self, text: str, player: int, step: Step, secret: bool) -> str | None:
-        """Obey a word that is not a move: "again" asks anew, "done" and "turn" end the asking."""
+        """Execute a command; None if the text is not one.
+
+        Returns "again" to prompt again, "done" when the choice is made, "turn" to show the turn
+        again.
+        """
         word, _, rest = text.partition(" ")
         word = word.lower()
         if word in step.choices or (rest and word != "save"):
@@ -117,14 +121,14 @@ class Asker:
         return f"Hint: {hint[0]}"
 
     def _undo(self, player: int) -> str:
-        """Against the computer a move is simply taken back; another person has to agree."""
+        """Undo at once against the computer; a human opponent has to agree."""
         match, say = self.match, self.terminal.say
         try:
             if not self.together:
                 match.undo(player)
             else:
                 match.offer_undo(player)
-                covered = self._cover()  # the other comes to the keyboard to answer
+                covered = self._cover()  # the opponent will read the screen to answer
                 if not self._agrees(1 - player, player):
                     match.decline_undo(1 - player)
                     say([f"{player_name(1 - player)} does not agree."])
@@ -157,8 +161,11 @@ class Asker:
 
 
 def prompt_of(step: Step, terminal: Terminal, together: bool = False) -> str:
-    """A step's prompt. On a terminal: without the name of a player who sits alone, without numbers
-    that are drawn, and with the words to choose from where the prompt lists none."""
+    """The prompt of a step.
+
+    On a terminal, the name of a single player and numbers that are drawn on the table are left out,
+    and words to choose from are listed if the prompt of the game does not list them.
+    """
     if not terminal.interactive:
         return step.prompt
     words = [choice for choice in step.choices if not choice.isdigit()]
@@ -173,7 +180,7 @@ def prompt_of(step: Step, terminal: Terminal, together: bool = False) -> str:
 def ask_step(
     terminal: Terminal, step: Step, default: str = "", news: Callable[[], bool] | None = None
 ) -> str:
-    """The answer to one question; asked again until it makes sense."""
+    """The answer to one question, which is asked until the answer is valid."""
     while True:
         text = terminal.ask(step.prompt, news=news)
         if not text and default:

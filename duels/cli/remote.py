@@ -25,7 +25,7 @@ COMMANDS = "?  table  hint  undo  resign  quit"
 
 
 def play_remote(terminal: Terminal, given: Namespace) -> int:
-    """Create a match at a server, or join the one that an address names."""
+    """Create a match on a server, or join the match with the given address."""
     check_extra()
     from duels.client.connection import Client, own_key
 
@@ -56,14 +56,14 @@ def play_remote(terminal: Terminal, given: Namespace) -> int:
 
 
 def check_dice(terminal: Terminal, table: Any) -> int:
-    """Check the dice of a match that is over; a RecordError or Unfair says what is wrong."""
+    """Check the dice of a finished match; raises RecordError or Unfair if they are wrong."""
     from duels.client.connection import Refused
 
     if table.match.get("state") == "closed":
         return 0
     try:
         terminal.say([f"Dice checked: {table.check_dice()}."])
-    except Refused as error:  # the server is gone, and what it told can be checked later
+    except Refused as error:  # the server cannot be reached; the dice can be checked later
         terminal.note(f"The dice could not be checked: {error}")
     return 0
 
@@ -84,14 +84,14 @@ def _fields(given: Namespace) -> dict[str, Any]:
 
 
 class Guest:
-    """Shows what the server tells, and asks when it is one's choice."""
+    """Shows the messages of a server and prompts for the player's choices."""
 
     def __init__(self, terminal: Terminal) -> None:
         self.terminal = terminal
         self.table: Any = None
         self.said, self.noted = "", ""
-        self.claim: Any = None  # who is away, and since when that is too long
-        self.passages: set[tuple[str, int]] = set()  # a status comes again when a pick is sealed
+        self.claim: Any = None  # the absent player, and from when on the win may be claimed
+        self.passages: set[tuple[str, int]] = set()  # shown; a status is sent again after a pick
 
     def on_message(self, message: dict[str, Any]) -> None:
         """Show a message of the server."""
@@ -128,7 +128,7 @@ class Guest:
             self.terminal.say([said])
 
     def _tell_waiting(self) -> None:
-        """Say what a match that takes long to start is waiting for."""
+        """Show what a match that has not started is waiting for."""
         match, note = self.table.match, ""
         if match["you"] and match["state"] == "starting":
             note = "(Waiting for the opponent's share of the dice.)"
@@ -156,12 +156,12 @@ class Guest:
                     self._tell_waiting()
 
     def _offered(self) -> bool:
-        """Whether the other player asks to take a move back."""
+        """Whether the opponent asks to undo a move."""
         view = self.table.view
         return view["offer"] not in (None, view["player"])
 
     def _news(self) -> bool:
-        """Whether a message has come that matters to the player who is asked."""
+        """Whether a message has arrived that is important enough to interrupt the prompt."""
         return any(map(self._matters, self.table.unread())) or bool(self.table.lost)
 
     def _matters(self, message: dict[str, Any]) -> bool:
@@ -174,7 +174,7 @@ class Guest:
         return bool(message["type"] == "reaction")
 
     def _hear(self) -> None:
-        """Tell what has come; a lost connection is made again."""
+        """Show the messages that have arrived; reconnect if the connection is lost."""
         moment = self.table.moment
         while self.table.unread():
             self.table.receive()
@@ -184,7 +184,7 @@ class Guest:
                 while self.table.receive(30.0)["type"] != "update":
                     pass
         if self.table.moment != moment or self.table.over:
-            self.terminal.forget_typing()  # it was meant for what is over now
+            self.terminal.forget_typing()  # it was typed for a choice that has passed
 
     def _answer_offer(self, other: int) -> None:
         question = f"May Player {other} take the last move back? (yes or no):"
@@ -196,7 +196,7 @@ class Guest:
         self._send("accept" if yes else "decline", at=self.table.moment)
 
     def _choose(self, view: View) -> None:
-        """Ask until a move was taken or the match has moved on."""
+        """Prompt until the server accepts a move or the match has moved on."""
         assert view.player is not None
         self.terminal.draw(table_of(view), view.player)
         moment, so_far = view.moment, ""
@@ -233,7 +233,7 @@ class Guest:
                 self.table.receive(30.0)
 
     def _command(self, word: str, view: View) -> bool:
-        """Obey a word that is not a move."""
+        """Execute a command; False if the word is not one."""
         if word in ("quit", "exit"):
             raise Quit
         if word in ("?", "help", "rules"):

@@ -44,7 +44,7 @@ class Refused(DuelsError):
 
 
 def own_key(name: str = "key") -> str:
-    """The key of the user of this machine, or of a bot; created when it is first needed."""
+    """The key of the user of this machine, or of a bot; created on first use."""
     path = os.path.join(data_folder(), name)
     with suppress(OSError), open(path, encoding="ascii") as file:
         if is_key(key := file.read().strip()):
@@ -119,7 +119,7 @@ class MatchConnection:
 
     @property
     def over(self) -> bool:
-        """Whether all is received: `match` says that it is over before the last update arrives."""
+        """Whether the match is over and its last update received, which follows that message."""
         return self.match.get("state") == "closed" or (
             self.view is not None and self.view["result"] is not None
         )
@@ -183,7 +183,7 @@ class MatchConnection:
         command = self.witness.see(match)
         self._store_witness()
         if command is not None and self._socket is not None:
-            # Repeated with every message about the match until it is granted, without effect.
+            # Sent again with every message about the match until granted; repeats have no effect.
             id = f"{command['type']}-{os.urandom(8).hex()}"
             with suppress(ConnectionClosed):
                 self._socket.send(json.dumps({**command, "id": id}))

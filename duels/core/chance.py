@@ -1,9 +1,9 @@
 """Chance outcomes as a public function of the seed, which a program in any language can check.
 
-The n-th chance outcome of a match is a function of its seed and n alone: take SHA-256 of the
-text "duels SEED N TRY" as a big-endian integer; throw it away and raise TRY where it falls beyond
-the last whole multiple of the odds' common denominator; the remainder picks the outcome, in the
-order the game lists them. Every outcome has exactly its odds.
+The n-th chance outcome of a match is a function of its seed and n alone: take SHA-256 of the text
+"duels SEED N TRY" as a big-endian integer; if it is not below the largest multiple of the common
+denominator of the odds, discard it and increase TRY; the remainder selects the outcome, in the
+order of the game's list. Every outcome has exactly its odds.
 
 >>> from fractions import Fraction
 >>> die = {str(face): Fraction(1, 6) for face in range(1, 7)}
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from fractions import Fraction
 
 SPAN = 2**256
-GUESSABLE = 100  # bits; a random seed of 128 has fewer once in 2**29
+GUESSABLE = 100  # bits; a random seed of 128 bits is shorter with probability 2**-29
 
 
 def draw(seed: int, n: int, odds: Mapping[str, Fraction]) -> str:
@@ -41,7 +41,7 @@ def holder(ticket: int, whole: int, odds: Mapping[str, Fraction]) -> str:
 
 
 def _below(bound: int, label: str) -> int:
-    """A number from 0 to bound - 1, each equally likely, fixed by the label."""
+    """A uniformly distributed number from 0 to bound - 1, determined by the label."""
     from hashlib import sha256  # imported late: most games reach their first prompt without it
 
     last = SPAN - SPAN % bound
@@ -65,9 +65,9 @@ def new_id() -> str:
 
 
 def commitment(seed: int) -> str | None:
-    """A digest that binds to a seed without telling it: published first, checked at the end.
+    """A digest that commits to a seed without revealing it: published first, checked at the end.
 
-    None for a seed small enough to be found by trying.
+    None for a seed that is small enough to be found by trying all.
 
     >>> commitment(2**127)[:16], commitment(7)
     ('3839dcee15e3be26', None)

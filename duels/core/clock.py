@@ -1,7 +1,7 @@
 """Clocks of a match: a limit for each choice, a budget for the whole match, or both.
 
-Clocks hold points in absolute time and what was spent before, so a match that is loaded again has
-the same deadlines.
+Clocks store absolute times and the time spent before, so a match that is loaded again has the same
+deadlines.
 
 >>> clocks = Clocks(TimeControl(limit=30))
 >>> clocks.begin((0,), at=1000.0)
@@ -14,7 +14,7 @@ the same deadlines.
 """
 
 # No `from __future__ import annotations` here: NamedTuple would compile every field's annotation
-# again, which is felt at start-up.
+# again, which slows start-up.
 
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
@@ -35,7 +35,7 @@ class TimeControl(NamedTuple):
         return self.limit is not None or self.budget is not None
 
     def check(self) -> None:
-        """Refuse what is no time control."""
+        """Raise `OptionError` if a value is invalid."""
         for name in ("limit", "budget"):
             if (value := getattr(self, name)) is not None and not is_seconds(value, above=0):
                 raise OptionError(f"time {name}: expected seconds above 0; got {quote(value)}")
@@ -54,7 +54,7 @@ def is_seconds(value: object, above: float | None = None) -> bool:
 
 
 class Clocks:
-    """Both players' clocks. Times come from outside; nothing here reads a real clock."""
+    """The clocks of both players. The caller passes the time; this class reads no real clock."""
 
     def __init__(self, control: TimeControl) -> None:
         self.control = control
@@ -63,12 +63,12 @@ class Clocks:
         self._spent: dict[int, float] = {}  # in this choice, before the clock was stopped
 
     def begin(self, players: Iterable[int], at: float | None) -> None:
-        """Begin a choice: its players' clocks run from `at` on, or wait where that is None."""
+        """Begin a choice: its players' clocks run from `at` on, or are stopped if that is None."""
         self._spent = dict.fromkeys(players, 0.0)
         self._since = {} if at is None else dict.fromkeys(self._spent, at)
 
     def start(self, player: int, at: float) -> None:
-        """Start a clock anew at `at`; the time since it was last started is not counted."""
+        """Restart a clock at `at`; the time since it was last started is not counted."""
         if player in self._spent:
             self._since[player] = at
 
@@ -80,22 +80,22 @@ class Clocks:
         self._since = {}
 
     def resume(self, at: float | None) -> None:
-        """Start the clocks that wait."""
+        """Start the clocks that are stopped."""
         if at is not None:
             self._since = dict.fromkeys(self._spent, at) | self._since
 
     def end(self) -> None:
-        """Stop both clocks for good."""
+        """Stop both clocks permanently."""
         self._since, self._spent = {}, {}
 
     def spent(self, player: int, now: float) -> float:
         """Seconds spent in this choice."""
         before = self._spent.get(player, 0.0)
-        # To the millisecond, as times are kept: what is left when time is up is 0 and not 1e-7.
+        # To the millisecond, as in records, so that the time left at the deadline is exactly 0.
         return round(before + max(0.0, now - self._since.get(player, now)), 3)
 
     def allowed(self, player: int) -> float | None:
-        """Seconds for this choice as a whole."""
+        """The total of seconds for this choice."""
         known = [s for s in (self.control.limit, self.left[player]) if s is not None]
         return min(known) if known else None
 
@@ -105,7 +105,7 @@ class Clocks:
         return None if allowed is None else round(max(0.0, allowed - self.spent(player, now)), 3)
 
     def deadline(self, player: int) -> float | None:
-        """When time is up, as an absolute time; None without a limit and while the clock waits."""
+        """When time is up, as an absolute time; None without a limit or if the clock is stopped."""
         allowed = self.allowed(player)
         if allowed is None or player not in self._since:
             return None

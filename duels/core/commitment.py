@@ -1,9 +1,9 @@
 """The commitment scheme for the seed of a server's match: no party can choose the dice.
 
 The server draws a secret and publishes its commitment. Each player then commits to a nonce by a
-hash, and reveals the nonce once both hashes are known. The seed follows from the secret and the
+hash, and reveals the nonce once both hashes are known. The seed is computed from the secret and the
 nonces, so no party can compute it, or search for a better one, while it can still change its own
-share. docs/dice.md has the whole procedure. A finished record has all of it under `about`:
+share. docs/dice.md describes the procedure. A finished record contains all of it under `about`:
 
 >>> from duels.core import Match
 >>> from duels.games import load
@@ -67,8 +67,8 @@ def is_hash(text: object) -> bool:
 def nonce_hash(match: str, player: int, commitment: str, nonce: str) -> str:
     """The hash by which a player, 0 or 1, commits to a nonce.
 
-    It names the match, the seat and the server's commitment, so that it fits no other seat, where
-    an opponent could copy it, and no other match.
+    It includes the match, the seat and the server's commitment, so that it cannot be copied by the
+    opponent or used for another match.
     """
     from hashlib import sha256
 
@@ -90,10 +90,10 @@ def seed_proof(
     hashes: Sequence[str] | None = None,
     first: str | None = None,
 ) -> dict[str, Any]:
-    """What a finished record says of its seed.
+    """The part of a finished record that proves its seed.
 
-    A nonce is empty for a computer and None where the player did not reveal it. `hashes` are None
-    for a match that began before there were any. `first` is "random" where the seed decides who
+    A nonce is empty for a computer and None if the player did not reveal it. `hashes` is None for a
+    match that began before there were hashes. `first` is "random" if the seed decides which player
     starts.
     """
     fair: dict[str, Any] = {"commitment": commitment(secret), "secret": str(secret)}
@@ -106,11 +106,11 @@ def seed_proof(
 
 
 def verify(match: Match) -> str:
-    """Check where the seed of a match comes from, and say so; a RecordError if it is wrong.
+    """Check how the seed of a match was made and describe it; `RecordError` if it is wrong.
 
-    That the outcomes follow from the seed was checked when the record was loaded. What the record
-    cannot show is that these hashes are the ones that the players were told: their clients compare
-    them (`duels.core.commitment_client`).
+    That the outcomes follow from the seed was checked when the record was loaded. The record cannot
+    show that its hashes are those that were sent to the players: their clients compare them
+    (`duels.core.commitment_client`).
     """
     fair: Any = match.about.get(KEY)
     match fair:
@@ -140,7 +140,7 @@ def verify(match: Match) -> str:
 
 
 def _fitting(match: Match, published: str, nonces: Sequence[Any], hashes: Any) -> str:
-    """Check the nonces that are told against their hashes; how many fit, in words."""
+    """Check the revealed nonces against their hashes; returns in words how many match."""
     match hashes:
         case [str(), str()] if any(hashes):
             pass
@@ -162,7 +162,7 @@ def _fitting(match: Match, published: str, nonces: Sequence[Any], hashes: Any) -
 
 
 def _forfeited(match: Match, missing: Sequence[int], fitting: str) -> str:
-    """Check a match that ended before it began, because a player withheld a nonce."""
+    """Check a match that was forfeited before it began, because a player withheld a nonce."""
     if len(missing) != 1 or match.seed is not None or "" in match.about[KEY]["nonces"]:
         raise RecordError("a match without a nonce has no seed, and one nonce of two is missing")
     if match.events != [Forfeit((missing[0],), WITHHELD)]:
@@ -172,7 +172,7 @@ def _forfeited(match: Match, missing: Sequence[int], fitting: str) -> str:
 
 
 def _check_first(match: Match, first: object, seed: int | None) -> None:
-    """Check who starts, where the seed decides it."""
+    """Check which player starts, if the seed decides it."""
     if first not in (None, "random"):
         raise RecordError("first: expected random, or no such key")
     start = match.game.settings().get("first")
@@ -181,7 +181,7 @@ def _check_first(match: Match, first: object, seed: int | None) -> None:
 
 
 def draws(match: Match) -> list[dict[str, Any]]:
-    """Every chance event with its number n and its odds, to compute it again elsewhere.
+    """Every chance event with its number n and its odds, so that other programs can check it.
 
     >>> from duels.core import Match
     >>> from duels.games import load

@@ -1,7 +1,7 @@
-"""A client's side of the commitment scheme: commits, reveals, and checks what the server tells.
+"""The client's side of the commitment scheme: commits, reveals, and checks the server.
 
-A client makes a `CommitmentClient` when it takes a seat, shows it every `match` that the server
-tells, sends the command that `see` returns and stores `to_json` before it does. docs/dice.md
+A client makes a `CommitmentClient` when it takes a seat and passes every `match` that the server
+sends to `see`. It stores `to_json`, then sends the command that `see` returned. docs/dice.md
 describes the scheme; the browser's implementation is `duels/server/static/js/dice.js`.
 
 >>> match = {"id": "example", "commitment": "c" * 64, "state": "starting", "hashes": [None, None],
@@ -10,7 +10,7 @@ describes the scheme; the browser's implementation is `duels/server/static/js/di
 >>> client.see(match)["type"]
 'commit'
 >>> match["hashes"] = [client.hash, None]
->>> client.see(match)  # the opponent's hash is not known yet, so the nonce is not told
+>>> client.see(match)  # the opponent's hash is not known yet, so the nonce is not revealed
 >>> match["hashes"] = [client.hash, "d" * 64]
 >>> client.see(match)["nonce"] == client.nonce
 True
@@ -36,11 +36,11 @@ COMMIT, REVEAL = "commit", "reveal"
 
 
 class Unfair(DuelsError):
-    """The server contradicts what it told before, or does not keep to the procedure."""
+    """The server contradicts an earlier message or violates the procedure."""
 
 
 class CommitmentClient:
-    """One seat's share of the dice of a match, and everything that was told of the others."""
+    """The share of one seat in the dice of a match, and what the server sent about the others."""
 
     def __init__(
         self,
@@ -55,13 +55,13 @@ class CommitmentClient:
     ) -> None:
         self.match, self.player, self.commitment = match, player, commitment
         self.nonce = nonce or new_nonce()
-        self.hashes = list(hashes)  # as told so far
-        self.sent, self.granted = set(sent), set(granted)  # of COMMIT and REVEAL
-        self.first = first  # "random" where the seed is to decide who starts
+        self.hashes = list(hashes)  # as received so far
+        self.sent, self.granted = set(sent), set(granted)  # subsets of COMMIT and REVEAL
+        self.first = first  # "random" if the seed decides which player starts
 
     @classmethod
     def of(cls, match: Json) -> CommitmentClient | None:
-        """A witness for a seat whose share is not given yet; None if there is no such seat."""
+        """A client for the seat of a match without a share yet; None if there is no such seat."""
         you = match.get("you")
         if you is None or match["state"] not in NOT_BEGUN or match["hashes"][you - 1] is not None:
             return None
@@ -83,9 +83,9 @@ class CommitmentClient:
         }  # fmt: skip
 
     def see(self, match: Json) -> Json | None:
-        """Take in a match as the server tells it; the command to send now, if there is one.
+        """Process a match as sent by the server; returns the command to send now, if any.
 
-        Raises `Unfair` where it contradicts what was told before.
+        Raises `Unfair` if it contradicts earlier messages.
         """
         if match["id"] != self.match or match["commitment"] != self.commitment:
             raise Unfair("the server has told another commitment than before")
@@ -114,7 +114,7 @@ class CommitmentClient:
 
     def _see_hashes(self, published: Sequence[str | None]) -> None:
         for player, known in enumerate(self.hashes):
-            # A hash may be new until the nonce is told; afterwards none may be added either.
+            # A missing hash may be added until the nonce is revealed, and not afterwards.
             if published[player] != known and (known is not None or REVEAL in self.sent):
                 raise Unfair(
                     f"the server has told another hash of {player_name(player)} than before"
@@ -127,7 +127,7 @@ class CommitmentClient:
         self.hashes = list(published)
 
     def _check_nonces(self, published: Sequence[str | None]) -> None:
-        """Compare the nonces of a match that has begun with what is known of them."""
+        """Compare the nonces of a match that has begun with the known nonce and hashes."""
         mine = published[self.player]
         if mine != self.nonce and (mine is not None or REVEAL in self.granted):
             raise Unfair("the server has another nonce for your seat than the one you revealed")
@@ -144,7 +144,7 @@ class CommitmentClient:
         return nonce_hash(self.match, player, self.commitment, nonce) == known
 
     def check(self, match: Match) -> str:
-        """Check a finished match: its own shares, and that they are those told here before."""
+        """Check the shares of a finished match, and that they are those received before."""
         fair = match.about.get(KEY)
         said = verify(match)
         if match.id != self.match or not isinstance(fair, dict):

@@ -36,19 +36,19 @@ from duels.core.wire import dump, dump_view, load_view
 from duels.core.wire import load as load_wire
 
 VIEWERS = (0, 1, None)
-LOOKS = 4  # views of a match that are sent to each viewer
+LOOKS = 4  # views of a match that are checked for each viewer
 
 
 class Report(NamedTuple):
-    """How much was looked at: a check that met nothing proves nothing."""
+    """How much was checked: a check without cases proves nothing."""
 
     matches: int
     states: int
-    doubles: int  # states that differ from the true one and look the same to a viewer
+    doubles: int  # states other than the true one with the same observation
 
 
 def check(game: AnyGame, matches: int = 20, seed: int = 0) -> Report:
-    """Play random matches and hold every promise of the core to them."""
+    """Play random matches and check every requirement of the core on them."""
     randomness = Random(f"{game!r} {seed}")
     states = doubles = 0
     for number in range(matches):
@@ -69,7 +69,7 @@ def check(game: AnyGame, matches: int = 20, seed: int = 0) -> Report:
 
 
 def play_randomly(game: AnyGame, seed: int, randomness: Random, turn_limit: int = 500) -> Match:
-    """A whole match in which both choose at random."""
+    """A finished match in which both players choose at random."""
     match = Match(game, seed, turn_limit=turn_limit)
     while match.result is None:
         for player in match.deciders:
@@ -79,7 +79,7 @@ def play_randomly(game: AnyGame, seed: int, randomness: Random, turn_limit: int 
 
 @lru_cache(maxsize=8)
 def all_moves(game: AnyGame) -> frozenset[Move]:
-    """The moves that a game lists, to look them up in."""
+    """The moves that a game lists, as a set."""
     return frozenset(game.moves())
 
 
@@ -95,7 +95,7 @@ NUMBERS = ("moves", "features", "encode")
 
 
 def check_state(game: AnyGame, state: tuple[object, ...]) -> None:
-    """A state is a plain value, odds add up, and every option can be typed and is listed."""
+    """Check that a state is a plain value, odds sum to 1, options are listed and can be typed."""
     turn = game.turn(state)
     copy = state_from_json(game, json.loads(json.dumps(state_to_json(state))))
     assert copy == state, "a state must survive JSON"
@@ -126,7 +126,7 @@ def check_state(game: AnyGame, state: tuple[object, ...]) -> None:
 
 
 def check_recall(match: Match) -> None:
-    """What players recall, of what they saw, is within its bounds from beginning to end."""
+    """Check that the numbers of `recall` are within their bounds throughout a match."""
     most = tuple(match.game.recalled().values())
     for player in (0, 1) if most else ():
         history = match.view(player).history
@@ -138,7 +138,7 @@ def check_recall(match: Match) -> None:
 
 
 def check_texts(match: Match) -> None:
-    """Every event can be narrated to every viewer, with a table beside it."""
+    """Check that every event can be narrated and the table shown to every viewer."""
     game = match.game
     assert match.result is not None
     assert game.rules_text()
@@ -154,7 +154,7 @@ def check_texts(match: Match) -> None:
 
 
 def check_replay(match: Match) -> None:
-    """Replaying the record gives every state again."""
+    """Check that replaying the record gives the same states."""
 
     def same_game(slug: str, **options: object) -> AnyGame:
         assert slug == match.game.slug
@@ -170,7 +170,7 @@ def check_replay(match: Match) -> None:
 
 
 def check_wire(match: Match, randomness: Random) -> None:
-    """What every viewer is sent survives JSON, and a client can choose from it alone."""
+    """Check that views survive JSON and are sufficient for a client to choose."""
     game = match.game
 
     def same_game(slug: str, **options: object) -> AnyGame:
@@ -215,7 +215,7 @@ def _check_choice(
 
 
 def _moves_of(choice: Tree) -> tuple[set[Move], set[str]]:
-    """Every move a tree leads to, and every word that is a choice or a known refusal in it."""
+    """Every move in a tree, and every word that is a choice or a known refusal in it."""
     step, moves = choice.step, set()
     assert step.worded(step.name, step.listing) == step.prompt, "a prompt differs from its parts"
     words = {*step.choices, *step.refused}
@@ -234,10 +234,10 @@ def _moves_of(choice: Tree) -> tuple[set[Move], set[str]]:
 
 
 def check_no_leak(match: Match, viewer: int | None, randomness: Random) -> int:
-    """Follow another course of events that a viewer cannot tell from the true one.
+    """Check a random line of play that is indistinguishable from the true one for a viewer.
 
-    Wherever it leads, that viewer must get the same observation, options, history and text.
-    Returns how many different states were met that way.
+    Throughout, that viewer must get the same observation, options, history and text. Returns how
+    many states differed from the true ones.
     """
     game = match.game
     state = game.start()
@@ -256,7 +256,7 @@ def check_no_leak(match: Match, viewer: int | None, randomness: Random) -> int:
             event for event in _events(game, state) if game.redact(state, event, viewer) == wanted
         ]
         if not fits:
-            break  # the other course cannot go on like this; so far it could
+            break  # no event of the other line looks like the true one; up to here all was equal
         after = _after(game, state, event := randomness.choice(fits))
         lines = game.tell(game.observe(state, viewer), wanted, game.observe(after, viewer), viewer)
         before, seen, later = match.shown(number, viewer)

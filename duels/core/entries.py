@@ -1,11 +1,11 @@
-"""The entries of a record: picks, chance outcomes, and what ends, pauses or takes back play.
+"""The entries of a record besides picks and outcomes: the end, pauses and undos of a match.
 
 >>> Undo(player=0, to=2)
 Undo(player=0, to=2)
 """
 
 # No `from __future__ import annotations` here: NamedTuple would compile every field's annotation
-# again, which is felt at start-up.
+# again, which slows start-up.
 
 from typing import NamedTuple
 
@@ -13,19 +13,19 @@ from duels.core.game import Outcome, Pick, Result
 
 
 class Resign(NamedTuple):
-    """A player gave up."""
+    """A player resigned."""
 
     player: int
 
 
 class Timeout(NamedTuple):
-    """Out of time: one player, or both in a sealed choice."""
+    """One player ran out of time, or both did in a sealed choice."""
 
     players: tuple[int, ...]
 
 
 class Forfeit(NamedTuple):
-    """Lost by the match's policy: one player, or both in a sealed choice."""
+    """One player forfeited by the policy of the match, or both did in a sealed choice."""
 
     players: tuple[int, ...]
     why: str
@@ -38,7 +38,7 @@ class Limit(NamedTuple):
 
 
 class Undo(NamedTuple):
-    """Back to just before event number `to`, counted from 0. Nothing is erased."""
+    """Play returned to just before event number `to`, counted from 0. No entry is erased."""
 
     player: int
     to: int
@@ -56,7 +56,7 @@ Entry = Pick | Outcome | Resign | Timeout | Forfeit | Limit | Undo | Pause | Res
 
 
 class Stamp(NamedTuple):
-    """When an entry was made, in seconds since 1970, and what each chooser's clock was charged."""
+    """The time of an entry, in seconds since 1970, and the seconds charged to each decider."""
 
     at: float | None = None
     spent: tuple[tuple[int, float], ...] = ()

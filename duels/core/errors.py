@@ -10,23 +10,23 @@ duels.core.errors.OptionError: life takes a number from 1 to 999, or two such as
 
 
 class DuelsError(Exception):
-    """Anything wrong that the caller, not this package, can mend."""
+    """Base class of errors that the user or the caller can correct."""
 
 
 class OptionError(DuelsError, ValueError):
-    """A rule option that does not exist or a value it does not take."""
+    """A rule option that does not exist, or an invalid value."""
 
 
 class MalformedMove(DuelsError, ValueError):
-    """Text that cannot be read as a move at all."""
+    """Text that cannot be parsed as a move."""
 
 
 class IllegalMove(DuelsError, ValueError):
-    """A move that can be read but is not possible now."""
+    """A well-formed move that is not possible now."""
 
 
 class StaleMove(IllegalMove):
-    """A move that was meant for another moment of the match."""
+    """A move for another version of the match."""
 
 
 class RecordError(DuelsError, ValueError):
@@ -38,18 +38,18 @@ class UnknownName(DuelsError, LookupError):
 
 
 class Misbehaved(DuelsError):
-    """A player crashed, took too long or answered what is no move: it loses that match.
+    """A player crashed, took too long or returned an invalid move: it loses that match.
 
-    The message is the reason, as it goes into the record: it fits after "Player 2 forfeits:".
+    The message is the reason for the record, where it follows "Player 2 forfeits:".
     """
 
 
 class MissingExtra(DuelsError, ModuleNotFoundError):
-    """Something optional is not installed; the message names the extra that brings it."""
+    """An optional library is not installed; the message names the extra that contains it."""
 
 
 def quote(text: object) -> str:
-    """Show what was typed, safely and briefly, whatever it was.
+    """The representation of a value for an error message: short and without control characters.
 
     >>> quote("seven\\x1b[2J")
     "'seven\\\\x1b[2J'"
@@ -64,7 +64,7 @@ def quote(text: object) -> str:
 
 
 def plain(name: str, text: object, longest: int = 1000) -> str:
-    """A text that can be shown and stored anywhere; one with control characters is refused.
+    """Check that a text is printable and not too long; returns it.
 
     >>> plain("players", "Ada")
     'Ada'

@@ -19,7 +19,7 @@ from duels.core.errors import MissingExtra, OptionError, quote
 
 # The type of numpy arrays: `Any`, so that type checking does not need numpy.
 Array = Any
-# The directory that holds the package: a source checkout if pyproject.toml lies in it.
+# The directory that contains the package: a source checkout if it has a pyproject.toml.
 CHECKOUT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 
 
@@ -32,7 +32,7 @@ def install_command(extra: str) -> str:
         except (OSError, ValueError):  # no current directory, or one on another drive
             source = CHECKOUT
         if os.sep not in source and source not in (os.curdir, os.pardir):
-            source = os.path.join(os.curdir, source)  # or pip takes it for a package's name
+            source = os.path.join(os.curdir, source)  # else pip takes it for a package's name
     return f"python3 -m pip install {shell_quote(f'{source}[{extra}]')}"
 
 
@@ -42,7 +42,7 @@ def need(module: str, extra: str) -> Any:
         return import_module(module)
     except ModuleNotFoundError as error:
         if error.name is None or not module.startswith(error.name):
-            raise  # the library is there and broken: its own message says more
+            raise  # the library is installed and broken: its own message is more helpful
     top = module.partition(".")[0]
     raise MissingExtra(f"{top} is not installed: {install_command(extra)}")
 

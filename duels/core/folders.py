@@ -4,17 +4,17 @@ import os
 
 
 def data_folder() -> str:
-    """For solved tables, keys and the server's database."""
+    """The folder of solved tables, keys and the server's database."""
     return _folder("XDG_DATA_HOME", "~/.local/share")
 
 
 def state_folder() -> str:
-    """For saved matches."""
+    """The folder of saved matches."""
     return _folder("XDG_STATE_HOME", "~/.local/state")
 
 
 def cache_folder() -> str:
-    """For what can be made again, such as compiled code."""
+    """The folder of what can be made again, such as compiled code."""
     return _folder("XDG_CACHE_HOME", "~/.cache")
 
 

@@ -15,7 +15,7 @@ Fraction(1, 1)
 """
 
 # No `from __future__ import annotations` here: NamedTuple would compile every field's annotation
-# again, which is felt at start-up.
+# again, which slows start-up.
 
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Generic, NamedTuple, TypeVar
@@ -25,13 +25,13 @@ from duels.core.options import First, Option
 from duels.core.presentation import RESULT, Line, Lines, Part, Step, addressed, does, listed
 
 if TYPE_CHECKING:
-    from fractions import Fraction  # importing it is felt at start-up
+    from fractions import Fraction  # importing it slows start-up
 
 # Plain strings: the ones a person types, a bot sends and a record stores.
 Move = str
 
 S = TypeVar("S", bound=tuple[Any, ...])  # a game's states: NamedTuples of plain values
-O = TypeVar("O", bound=tuple[Any, ...])  # what a viewer sees of one  # noqa: E741
+O = TypeVar("O", bound=tuple[Any, ...])  # its observations  # noqa: E741
 
 # A field of an observation that holds a player: 0 or 1 here, 1 or 2 on the wire.
 Seat = Annotated[int, "seat"]
@@ -84,7 +84,7 @@ Event = Pick | Outcome
 History = tuple[Event, ...]  # what has happened, as one viewer saw it
 
 
-_options: dict[type, dict[str, Option[Any]]] = {}  # of each game, looked for once
+_options: dict[type, dict[str, Option[Any]]] = {}  # cache, by class of rules
 
 
 class Game(Generic[S, O]):
@@ -93,22 +93,22 @@ class Game(Generic[S, O]):
     A game is described in four parts, in this order below:
 
     - options: `Option` attributes, `check`, `words`;
-    - rules, which every game has: `start`, `turn`, `play`, `observe`, and `redact` where something
-      that happens is hidden from a viewer;
+    - rules, which every game has: `start`, `turn`, `play`, `observe`, and `redact` if events are
+      hidden from a viewer;
     - encoding for programs, which environments and agents need: `moves`, `features`, `encode`,
       `bounds`, `recalled`, `recall`, `longest`, and `gain` for the greedy opponent;
-    - input and presentation, made of what a viewer may see: `ask`, `opening`, `status`, `tell`,
-      `ending`, `table`.
+    - input and presentation, from observations: `ask`, `opening`, `status`, `tell`, `ending`,
+      `table`.
     """
 
     slug: ClassVar[str]
     title: ClassVar[str]
     summary: ClassVar[str]
     rules: ClassVar[str]  # a text with {names} of options and `words`; see `rules_text`
-    # The move that stands for running out of time; None where that loses the game, as it must
-    # in a game with sealed choices.
+    # The move that replaces the choice of a player who runs out of time; None if that loses the
+    # game, as it must in a game with sealed choices.
     timeout_move: ClassVar[Move | None] = None
-    # Players hold what the other must not see: at one keyboard a hand-over screen stands between.
+    # Whether players have private cards: at one keyboard the screen is cleared between turns.
     private: ClassVar[bool] = False
 
     # Options
@@ -116,7 +116,7 @@ class Game(Generic[S, O]):
     first = First(0, "the player who starts")
 
     def __init__(self, /, **options: object) -> None:
-        # Not a dataclass: importing dataclasses alone would cost half of the start-up allowance.
+        # Not a dataclass: importing dataclasses would take half of the start-up time allowed.
         known = self.options()
         for name in options:
             if name not in known:
@@ -129,7 +129,7 @@ class Game(Generic[S, O]):
 
     @classmethod
     def options(cls) -> dict[str, Option[Any]]:
-        """The rule options by name, the game's own before the common ones. Not to be changed."""
+        """The rule options by name, the game's own before the common ones. Do not modify."""
         known = _options.get(cls)
         if known is None:
             known = _options[cls] = {}
@@ -138,18 +138,18 @@ class Game(Generic[S, O]):
         return known
 
     def check(self) -> None:
-        """Refuse options that are fine one by one but not together."""
+        """Raise `OptionError` if the values of several options contradict each other."""
 
     def settings(self) -> dict[str, str]:
-        """Every option as text: what `--set` takes and a record stores."""
+        """Every option as text, as `--set` takes it and a record stores it."""
         return {name: option.show(self.__dict__[name]) for name, option in self.options().items()}
 
     def usual(self) -> bool:
-        """Whether all options but who starts have their default values."""
+        """Whether all options except `first` have their default values."""
         return not self.differing()
 
     def differing(self) -> dict[str, str]:
-        """The options that do not have their default values, as text; who starts is left out."""
+        """The options except `first` that do not have their default values, as text."""
         options = self.options()
         return {
             name: text
@@ -158,11 +158,11 @@ class Game(Generic[S, O]):
         }
 
     def words(self) -> dict[str, str]:
-        """What else the text of the rules names, worked out from the options."""
+        """Further values that the text of the rules contains, computed from the options."""
         return {}
 
     def rules_text(self) -> str:
-        """The rules and rulings with the values in force."""
+        """The rules and rulings with the values of the options filled in."""
         described = {n: option.describe(self.__dict__[n]) for n, option in self.options().items()}
         return self.rules.format(**described, **self.words())
 
@@ -182,7 +182,7 @@ class Game(Generic[S, O]):
     # Rules
 
     def start(self) -> S:
-        """The state before anything has happened."""
+        """The initial state."""
         raise NotImplementedError
 
     def turn(self, state: S) -> Decide | Chance | Over:
@@ -192,12 +192,12 @@ class Game(Generic[S, O]):
     def play(self, state: S, *picks: Move) -> S:
         """The state after one pick per decider, lower player first, or after a chance outcome.
 
-        Only what `turn` lists may be passed in (and `timeout_move`); a `Match` sees to that.
+        Only what `turn` lists may be passed (and `timeout_move`); a `Match` checks that.
         """
         raise NotImplementedError
 
     def observe(self, state: S, viewer: int | None) -> O:
-        """What a player, or a spectator (None), may know of a state. Built field by field."""
+        """What a player, or a spectator (None), may know of a state."""
         raise NotImplementedError
 
     def redact(self, state: S, event: Event, viewer: int | None) -> Event:
@@ -210,43 +210,43 @@ class Game(Generic[S, O]):
     # Encoding for programs: environments, agents, opponents that look one move ahead
 
     def gain(self, seen: O, player: int, move: Move) -> float:
-        """The immediate expected gain of a move, as its player can know it; infinite if it wins."""
+        """The immediate expected gain of a move, given an observation; infinite if it wins."""
         return 0.0
 
     def moves(self) -> tuple[Move, ...]:
-        """Every move possible under these options, in a fixed order: an action is a place in it."""
+        """Every move that these options allow, in a fixed order: an action is an index into it."""
         raise NotImplementedError
 
     def features(self) -> tuple[str, ...]:
-        """The names of the numbers that `encode` gives, in order."""
+        """The names of the numbers that `encode` returns, in order."""
         raise NotImplementedError
 
     def encode(self, seen: O, player: int) -> tuple[int, ...]:
-        """What a player sees, as whole numbers from 0 up, the player's own side first."""
+        """An observation as whole numbers from 0 up, the player's own side first."""
         raise NotImplementedError
 
     def bounds(self) -> tuple[int, ...]:
-        """The most that each number of `encode` can be, in any seat; empty if that is not said."""
+        """The largest value of each number of `encode`, in any seat; empty if not declared."""
         return ()
 
     def recalled(self) -> dict[str, int]:
-        """The names of the numbers that `recall` gives and the most each can be.
+        """The names of the numbers that `recall` returns, with the largest value of each.
 
-        Empty if observations hold all that matters of the past.
+        Empty if an observation contains everything that a player needs to know of the past.
         """
         return {}
 
     def recall(self, history: History, player: int) -> tuple[int, ...]:
-        """What a player knows of the past that an observation does not hold, from 0 up."""
+        """What a player knows of the past beyond the observation, as whole numbers from 0 up."""
         return ()
 
     def longest(self) -> int | None:
-        """The most choices a game can have, a sealed pair counting once; None without an end."""
+        """The most choices a game can have, a sealed pair counting once; None if unbounded."""
         return None
 
-    # Input and presentation, made of what a viewer may see and never of the state. `history` is
-    # what that viewer has seen happen so far, for what an observation does not hold: the last roll,
-    # the order in which numbers were used.
+    # Input and presentation, from observations and never from states. `history` are the events as
+    # the viewer saw them, for what an observation does not contain: the last roll, the order in
+    # which numbers were used.
 
     def opening(self, seen: O, viewer: int | None = None) -> Lines:
         """Lines before the first turn."""
@@ -261,7 +261,7 @@ class Game(Generic[S, O]):
         raise NotImplementedError
 
     def tell(self, before: O, event: Event, after: O, viewer: int | None) -> Lines:
-        """What happened: second person for a player, third for a spectator."""
+        """Lines that tell an event, in the second person for a player, third for a spectator."""
         return []
 
     def ending(self, seen: O, result: Result, viewer: int | None = None) -> Lines:
@@ -269,7 +269,7 @@ class Game(Generic[S, O]):
         return ["", *verdict(result, viewer)]
 
     def table(self, seen: O, viewer: int | None, history: History = ()) -> list[Part]:
-        """The parts of the table, for screens that draw them."""
+        """The parts of the table, for clients that draw them."""
         return []
 
 
@@ -279,7 +279,7 @@ AnyGame = Game[Any, Any]
 def verdict(
     result: Result, viewer: int | None, wins: str = "wins!", draw: str = "The game is a draw."
 ) -> Lines:
-    """The reason a match ended and the winner, in a game's own words for winning."""
+    """Lines with the reason for the end of a match and its winner, in the words of the game."""
     if result.winner is None:
         words = draw if result.by != "limit" else "There is no winner."
     else:
@@ -289,7 +289,7 @@ def verdict(
 
 
 def state_to_json(state: tuple[Any, ...]) -> list[Any]:
-    """A state as JSON values. States hold only plain values, so this is all it takes."""
+    """A state as JSON values. States contain only plain values, so no conversion is needed."""
     return [state_to_json(item) if isinstance(item, tuple) else item for item in state]
 
 

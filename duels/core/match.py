@@ -1,13 +1,13 @@
 """A sans-IO referee: seats, sealed picks, seeded chance, clocks, the turn limit, resignation.
 
-A match knows no terminal, socket or database. Everything that happens is appended to `events`;
-that list with its header is the record of the match, and folding it again gives the same match.
-What each viewer may know of it is the `log`.
+A match does no input or output. Everything that happens is appended to `events`. That list with its
+header is the record of the match, and replaying it gives the same match. `log` returns what one
+viewer may know of the events.
 
 >>> from duels.games import load
 >>> match = Match(load("number-clash"), seed=7)
 >>> match.submit(0, "7", at=0)
->>> match.events, match.view(1).sealed  # a lone sealed pick is nowhere to be seen
+>>> match.events, match.view(1).sealed  # a sealed pick is not visible before the other one
 ([], (0,))
 >>> match.submit(1, "8", at=0)
 >>> match.events
@@ -65,7 +65,7 @@ __all__ = [
 
 TURN_LIMIT = 500
 LONGEST_NAME = 200  # characters
-SEEDS = 2**1024  # all are below
+SEEDS = 2**1024  # seeds are below this
 NO_CLOCK = TimeControl()
 BY_THE_RULES = (Pick, Outcome)  # a tuple: making a union each time takes longer
 
@@ -73,7 +73,7 @@ Spent = tuple[tuple[int, float], ...]  # seconds by player
 
 
 def wall_clock() -> float:
-    """Seconds since 1970, to the millisecond, as records keep them."""
+    """Seconds since 1970, to the millisecond, as in records."""
     return round(time.time(), 3)
 
 
@@ -113,12 +113,12 @@ class Match:
         self.about = {} if about is None else _checked_about(about)
         self.result: Result | None = None
         self.turn: Decide | Chance | Over
-        self.deciders: tuple[int, ...] = ()  # the players whose pick is awaited; to be read only
-        self.offer: Undo | None = None  # an undo that waits for the other player's word
+        self.deciders: tuple[int, ...] = ()  # the players whose pick is awaited; read only
+        self.offer: Undo | None = None  # an undo that the other player may accept
         self.clocks = Clocks(self.time_control)
         self.clock = now
         self.begun = self._at()
-        # By viewer, as far as was asked for: every event, and those of the line that stands.
+        # Caches by viewer, filled on request: all events, and those of the current line.
         self._seen: dict[int | None, list[Entry]] = {}
         self._stood: dict[int | None, tuple[int, list[Event]]] = {}
         self._timeline = Timeline(game.start())
@@ -127,24 +127,24 @@ class Match:
 
     @classmethod
     def new(cls, game: AnyGame, **settings: Any) -> Match:
-        """A match with a seed of its own."""
+        """A match with a new random seed."""
         return cls(game, new_seed(), **settings)
 
     # State and history.
 
     @property
     def events(self) -> list[Entry]:
-        """All that has happened, taken back or not. Not to be changed."""
+        """All events, undone or not. Do not modify."""
         return self._timeline.entries
 
     @property
     def stamps(self) -> list[Stamp]:
-        """When each event was, and what it was charged to clocks. Not to be changed."""
+        """The time of each event and the seconds charged to clocks. Do not modify."""
         return self._timeline.stamps
 
     @property
     def state(self) -> Any:
-        """The game's state now, hidden information included."""
+        """The current state of the game, hidden information included."""
         return self._timeline.now.state
 
     def state_before(self, number: int) -> Any:
@@ -161,12 +161,12 @@ class Match:
 
     @property
     def line(self) -> tuple[int, ...]:
-        """The numbers of the events that no undo has taken back."""
+        """The numbers of the events that were not undone."""
         return self._timeline.line
 
     @property
     def taken_back(self) -> int:
-        """How many picks were taken back."""
+        """How many picks were undone."""
         standing = set(self.line)
         return sum(
             isinstance(entry, Pick) and number not in standing
@@ -181,7 +181,7 @@ class Match:
     # What a viewer may know: a player, or None for a spectator.
 
     def view(self, viewer: int | None) -> View:
-        """All that a viewer may know now."""
+        """The current view of a viewer."""
         _check(viewer)
         options: tuple[Move, ...] = ()
         if viewer in self.deciders and isinstance(self.turn, Decide):
@@ -201,11 +201,11 @@ class Match:
 
     @property
     def sealed(self) -> tuple[int, ...]:
-        """The players whose sealed pick waits for the other's. That there is one is public."""
+        """The players whose sealed pick waits for the other's. This is public."""
         return tuple(sorted(self._sealed)) if self._sealed else ()
 
     def view_before(self, number: int, viewer: int | None) -> View:
-        """What a viewer knew when an event was about to happen."""
+        """The view of a viewer just before an event."""
         _check(viewer)
         state = self.state_before(number)
         turn = self.game.turn(state)
@@ -217,9 +217,9 @@ class Match:
         return View(self.game, viewer, seen, history, options, None, number)
 
     def log(self, viewer: int | None, since: int = 0) -> tuple[Logged, ...]:
-        """All that happened from event `since` on, taken back or not, as a viewer may know it.
+        """The events from number `since` on, undone or not, as a viewer may know them.
 
-        The result, once there is one, comes last, with a number of its own.
+        The result, if there is one, is the last item and has the next number.
         """
         _check(viewer)
         since, end = max(0, since), len(self.events)
@@ -271,18 +271,18 @@ class Match:
         return entry if isinstance(entry, BY_THE_RULES) else None
 
     def remaining(self, player: int) -> float | None:
-        """Seconds left for a player's choice; None where no clock runs."""
+        """Seconds left for a player's choice; None if no clock runs."""
         if not self._has_clock or player not in self.deciders:
             return None
         now = self._at()
         return None if now is None else self.clocks.remaining(player, now)
 
     def left(self, player: int) -> float | None:
-        """Seconds a player has left: for the choice where one chooses, else of the budget."""
+        """Seconds left for a player: for the current choice, or of the budget if it has none."""
         return self.remaining(player) if player in self.deciders else self.clocks.left[player]
 
     def deadline(self, player: int) -> float | None:
-        """When a player's time is up, in seconds since 1970; None where no clock runs."""
+        """When a player's time is up, in seconds since 1970; None if no clock runs."""
         return self.clocks.deadline(player) if player in self.deciders else None
 
     def late(self, player: int) -> bool:
@@ -290,24 +290,24 @@ class Match:
         return self.remaining(player) == 0.0
 
     def late_players(self) -> tuple[int, ...]:
-        """The players who are late now; the match goes on when each of them is timed out."""
+        """The players who are late; the match continues when each of them is timed out."""
         return tuple(player for player in self.deciders if self.late(player))
 
     def _cost_the_turn(self, number: int) -> bool:
-        """Whether a timeout was a lost turn and not the end of the match."""
+        """Whether a timeout cost the player only a turn and did not end the match."""
         last = number == len(self.events) - 1
         return not (last and self.result is not None and self.result.by == "time")
 
     def shown(self, number: int, viewer: int | None) -> tuple[Any, Event | None, Any]:
-        """One event with what a viewer saw before and after it, for telling it."""
+        """One event with a viewer's observations before and after it, for the narrator."""
         before, after = self.state_before(number), self.state_after(number)
         observe = self.game.observe
         return observe(before, viewer), self.observed_event(number, viewer), observe(after, viewer)
 
-    # What players may do.
+    # Actions of players
 
     def submit(self, player: int, move: Move, at: int | None = None) -> None:
-        """Submit a player's pick; one that is no option is refused and changes nothing.
+        """Submit a player's pick; a move that is not an option is refused and changes nothing.
 
         `at` is the version of the match that the player saw: a pick for another version is refused,
         here and in the other methods that take `at`. A late pick counts as running out of time.
@@ -325,7 +325,7 @@ class Match:
         self._seal(player, move, self._spent(player))
 
     def resign(self, player: int, at: int | None = None) -> None:
-        """Give up, in one's own turn or not: the other player has won."""
+        """Resign, on the player's own turn or not: the other player wins."""
         self._current(at)
         self._in_play(player)
         self._append(Resign(player))
@@ -346,27 +346,27 @@ class Match:
         self._end(None if len(lost) == 2 else 1 - lost[0], "forfeit", f"{who}: {why}.")
 
     def undo(self, player: int, at: int | None = None) -> None:
-        """Take back a player's last pick and all that followed. The same line meets the same
-        chance again; another line meets new chance.
+        """Undo a player's last pick and all events after it.
 
-        A turn lost on time is no pick, and goes only with a pick before it. Time that was spent is
-        not given back, and what was spent in the choice that is open is charged.
+        If the same moves are played again, chance outcomes are the same; after other moves they are
+        new. A turn lost on time is not a pick: it is undone only with an earlier pick. Spent time
+        is not given back, and the time spent on the open choice is charged.
         """
         self._current(at)
         self._undo(self._undoing(player), self._open_times())
 
     def offer_undo(self, player: int, at: int | None = None) -> None:
-        """Ask the other player to let one's last pick be taken back. The next event ends it."""
+        """Offer to undo the player's last pick. The offer is valid until the next event."""
         self._current(at)
         self.offer = self._undoing(player)
 
     def accept_undo(self, player: int, at: int | None = None) -> None:
-        """Take back what the other player asked to take back."""
+        """Accept the undo that the other player offers."""
         self._current(at)
         self._undo(self._offered_to(player), self._open_times())
 
     def decline_undo(self, player: int) -> None:
-        """Refuse the other player's offer, or withdraw one's own."""
+        """Decline the other player's offer, or withdraw the player's own."""
         self._in_play(player)
         if self.offer is None:
             raise IllegalMove("no undo is offered")
@@ -375,72 +375,72 @@ class Match:
     # The clock. The caller asks which players are late (`late_players`) and calls `time_out`.
 
     def start_clock(self, player: int) -> None:
-        """Start a player's time now: what passed before was not spent on the choice.
+        """Start a player's clock now: time before that is not charged to the choice.
 
-        It is not recorded: in a match that is loaded, the clock runs since the last event.
+        This is not recorded: in a loaded match the clock runs since the last event.
         """
         if (at := self._at()) is not None:
             self.clocks.start(player, at)
 
     def pause(self) -> None:
-        """Stop all clocks until they run again, keeping what was spent."""
+        """Stop all clocks until `resume`; time spent so far counts."""
         self._in_play()
         self.enact(Pause(), tuple((player, self._spent(player)) for player in self.deciders))
 
     def resume(self) -> None:
-        """Let the clocks that a pause stopped run on from now."""
+        """Start the clocks that a pause has stopped."""
         self.enact(Resume())
 
     def time_out(self, player: int) -> None:
-        """A player has run out of time. In a sealed choice the other's pick is waited for.
+        """Time a player out. In a sealed choice the match still waits for the other's pick.
 
-        No more is charged than the player had, however late the caller notices.
+        A player is never charged more time than was left, even if the caller is late.
         """
         self._awaited(player)
         self._timed()
         spent, allowed = self._spent(player), self.clocks.allowed(player)
         self._seal(player, None, spent if allowed is None else float(min(spent, allowed)))
 
-    # For stores: what is in no record yet.
+    # For stores: sealed picks, which are not part of the record yet
 
     def pending(self) -> dict[str, Any]:
-        """Sealed picks that wait for the other, with the time spent on each, as JSON values.
+        """Sealed picks that wait for the other player, with the time spent, as JSON values.
 
-        To be kept secret, and anew whenever a pick is sealed.
+        They are secret. Store them again whenever a pick is sealed.
         """
         picks = {str(player + 1): list(pick) for player, pick in self._sealed.items()}
         return {"moment": self._choice_began(), "picks": picks}
 
     def restore(self, pending: Mapping[str, Any]) -> None:
-        """Restore the sealed picks of `pending` in a match that was loaded again.
+        """Restore the sealed picks of `pending` in a loaded match.
 
-        Nothing happens if the choice they belong to is no longer open.
+        Has no effect if their choice is no longer open.
         """
         try:
             moment, kept = pending["moment"], pending["picks"]
             picks = [(int(player) - 1, move, spent) for player, (move, spent) in kept.items()]
         except (KeyError, TypeError, ValueError, AttributeError):
-            raise IllegalMove(f"{quote(pending)} is not what was pending") from None
+            raise IllegalMove(f"expected the result of pending(); got {quote(pending)}") from None
         for player, move, spent in picks if moment == self._choice_began() else ():
             self._awaited(player)
             assert isinstance(self.turn, Decide)
             if move is not None and move not in self.turn.options[player]:
                 raise IllegalMove(f"{quote(move)} is not an option")
             if not is_seconds(spent):
-                raise IllegalMove(f"{quote(spent)} is no time to have spent")
+                raise IllegalMove(f"expected seconds spent; got {quote(spent)}")
             self._seal(player, move, float(spent))
 
     def _choice_began(self) -> int:
-        """The moment at which the present choice began; pauses since then do not count."""
+        """The version of the match at which the current choice began, without later pauses."""
         number = len(self.events)
         while number and isinstance(self.events[number - 1], Pause | Resume):
             number -= 1
         return number
 
-    # Following a record.
+    # Replaying a record
 
     def enact(self, entry: Entry, spent: Spent = ()) -> None:
-        """Do what a recorded event says, with the time it was charged, or refuse it."""
+        """Apply a recorded event, with the time charged; `IllegalMove` if it is not possible."""
         match entry:
             case Pick(moves):
                 self._chosen_by([player for player, _ in moves])
@@ -484,19 +484,19 @@ class Match:
             case Limit():
                 raise IllegalMove("the turn limit is not reached here")
 
-    # Checks, and what happens without a choice: chance, limits, time, the end of the game.
+    # Checks, and events without a choice: chance, limits, timeouts, the end of the game
 
     def _at(self) -> float | None:
-        """The time now; None while a record is followed that does not say."""
+        """The current time; None while replaying a record without times."""
         return self.clock()
 
     def _spent(self, player: int) -> float:
-        """Seconds a player has spent in this choice; none where no clock is set."""
+        """Seconds a player has spent on this choice; 0 without a clock."""
         now = self._at() if self._has_clock else None
         return 0.0 if now is None else self.clocks.spent(player, now)
 
     def _choosers(self) -> str:
-        """Whose choice it is, for a refusal."""
+        """The deciders in words, for an error message."""
         if not self.deciders:
             return "no choice is open"
         return f"the choice is for {listed(map(player_name, self.deciders), ' and ')}"
@@ -563,13 +563,13 @@ class Match:
             self.clocks.begin(self.deciders, last)
 
     def _seal(self, player: int, move: Move | None, spent: float) -> None:
-        """Keep a pick, or None for running out of time, until every pick is in."""
+        """Keep a pick, or None for a timeout, until all picks are there."""
         self._sealed[player] = move, spent
         self.deciders = tuple(other for other in self.deciders if other != player)
         self._resolve()
 
     def _resolve(self) -> None:
-        """Play the picks once all are in; players who were late are timed out."""
+        """Play the picks once all are there; players who were late are timed out."""
         if self.deciders:
             return
         picks = sorted(self._sealed.items())
@@ -638,9 +638,9 @@ class Match:
 
 
 def inform(player: Player, match: Match, seat: int, since: int = 0) -> int:
-    """Tell a player in a seat what happened from event `since` on, the end included, each once.
+    """Call `on_event` and `on_end` of a player for everything from event `since` on.
 
-    Returns where to go on: `since = inform(player, match, seat, since)` after every change.
+    Returns the next `since`: call `since = inform(player, match, seat, since)` after every change.
 
     >>> from duels.core import Match, Player
     >>> class Told(Player):
@@ -663,7 +663,7 @@ def inform(player: Player, match: Match, seat: int, since: int = 0) -> int:
 
 
 def _check(viewer: int | None) -> None:
-    """Refuse a viewer other than 0, 1 and None: no game knows what to hide from one."""
+    """Refuse a viewer other than 0, 1 and None: games do not know what to hide from it."""
     if viewer is not None and viewer not in (0, 1):
         raise IllegalMove(f"there is no viewer {quote(viewer)}; viewers are 0, 1 and None")
 
@@ -687,7 +687,7 @@ def _checked_about(about: Mapping[str, Any]) -> dict[str, Any]:
 
     try:
         text = json.dumps(dict(about), allow_nan=False, ensure_ascii=False)
-        text.encode()  # a lone surrogate is no text
+        text.encode()  # refuses lone surrogates
         kept: dict[str, Any] = json.loads(text)
     except (TypeError, ValueError, RecursionError):
         raise OptionError("about: expected what JSON can hold") from None

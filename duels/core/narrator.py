@@ -1,7 +1,7 @@
 """The narrator: a match as lines of text for one viewer, the same for every client.
 
-Terminal, replay, environments and servers all read from here. Text comes in passages: the opening,
-what each event did, the status before each choice, the ending.
+Terminal, replay, environments and servers all use it. Text is divided into passages: the opening,
+the effect of each event, the status before each choice, the ending.
 
 >>> from duels.core import Match
 >>> from duels.games import load
@@ -16,7 +16,7 @@ status 1 ['', "Player 2's Turn:"]
 """
 
 # No `from __future__ import annotations` here: NamedTuple would compile every field's annotation
-# again, which is felt at start-up.
+# again, which slows start-up.
 
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -25,11 +25,11 @@ from duels.core.entries import Entry, Limit, Pause, Resume, Undo
 from duels.core.game import AnyGame, Decide, Event, History, Outcome, Pick, Result
 from duels.core.presentation import Lines, player_name
 
-Eyes = Callable[[int | None], int | None]  # who reads what concerns a player, or both (None)
+Eyes = Callable[[int | None], int | None]  # the viewer of a passage about a player or both (None)
 
 
 class Passage(NamedTuple):
-    """Lines that belong together, and who they are written for."""
+    """Lines that belong together, and the viewer they are written for."""
 
     kind: str  # opening, event, status or ending
     number: int  # of the event, or of the next one for a status: the moment of the choice
@@ -37,11 +37,11 @@ class Passage(NamedTuple):
     lines: Lines
 
 
-if TYPE_CHECKING:  # making a Protocol takes longer than the rest of this module
+if TYPE_CHECKING:  # creating a Protocol takes longer than the rest of this module
     from typing import Protocol
 
     class Story(Protocol):
-        """What can be told: a match, or an episode of an environment."""
+        """What can be narrated: a match, or an episode of an environment."""
 
         @property
         def game(self) -> AnyGame: ...
@@ -56,12 +56,12 @@ if TYPE_CHECKING:  # making a Protocol takes longer than the rest of this module
 
 
 def narrate(story: "Story", viewer: int | None, since: int = 0) -> Iterator[Passage]:
-    """What one viewer reads from event `since` on; the ending has the number after the last."""
+    """The passages of one viewer from event `since` on; the ending has the next number."""
     return narrate_to(story, lambda player: viewer, since)
 
 
 def narrate_to(story: "Story", eyes: Eyes, since: int = 0) -> Iterator[Passage]:
-    """The same, where who reads depends on whose move it is: at a shared keyboard."""
+    """As `narrate`, for a shared keyboard, where the viewer depends on whose move it is."""
     if since <= 0:
         yield opening(story, eyes)
         yield from status(story, 0, eyes)
@@ -80,7 +80,7 @@ def opening(story: "Story", eyes: Eyes) -> Passage:
 
 
 def tell(story: "Story", number: int, eyes: Eyes) -> Passage:
-    """What an event did; resignations and the like are told by the ending."""
+    """The lines of an event; none for one that ends the match, which the ending tells."""
     game, entry = story.game, story.events[number]
     viewer = eyes(concerned(entry))
     lines: Lines = []

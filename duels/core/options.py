@@ -1,7 +1,6 @@
 """Rule options: declared as fields of a game, with their types, limits and text forms.
 
-One text form serves the command line (`--set life=9/10`), records and error messages, so
-that there is one reader and one writer.
+The command line (`--set life=9/10`), records and error messages use the same text form.
 
 >>> life = Pair(10, 1, 999, "starting life points")
 >>> life.read("9/10"), life.read(10), life.show((9, 10)), life.show((10, 10))
@@ -18,7 +17,7 @@ T = TypeVar("T")
 
 
 class Option(Generic[T]):
-    """One rule option. `read` takes text or a value; `show` gives the text back."""
+    """One rule option. `read` parses text or a value; `show` returns the text of a value."""
 
     expects = ""
 
@@ -30,7 +29,7 @@ class Option(Generic[T]):
     def __set_name__(self, owner: type, name: str) -> None:
         self.name = name
 
-    # Only the class is asked through here: an instance holds its own value under the same name.
+    # Only called for the class: an instance has its own value under the same name.
     @overload
     def __get__(self, game: None, owner: type) -> Option[T]: ...
     @overload
@@ -39,28 +38,28 @@ class Option(Generic[T]):
         return self
 
     def read(self, value: object) -> T:
-        """The value that a value or its text stands for; anything else is an `OptionError`."""
+        """Convert a value or its text to the type of the option; `OptionError` if invalid."""
         raise NotImplementedError
 
     def show(self, value: Any) -> str:
-        """The text that `read` takes for this value."""
+        """The text form of a value, which `read` parses."""
         return str(value)
 
     def describe(self, value: Any) -> str:
-        """The value as a word of a sentence."""
+        """The value as part of a sentence."""
         return self.show(value)
 
     def refuse(self, value: object) -> OptionError:
-        """The error that says what was expected instead of a value."""
+        """The error for an invalid value, with what was expected."""
         return OptionError(f"{self.name} takes {self.expects}; got {quote(value)}")
 
 
 def whole_number(value: object, low: int, high: int) -> int | None:
-    """The whole number a value or text stands for, if it is one within the bounds."""
+    """Convert a value or text to a whole number; None if it is not one within the bounds."""
     if isinstance(value, str) and value.isascii() and value.isdigit() and len(value) < 10:
         value = int(value)
     if isinstance(value, SupportsIndex) and not isinstance(value, bool):
-        number = value.__index__()  # numpy's whole numbers are welcome too
+        number = value.__index__()  # accepts numpy integers too
         return number if low <= number <= high else None
     return None
 

@@ -15,9 +15,10 @@ TICK = 0.5  # seconds between two checks of the parent
 def end_with(parent: int, number: int = signal.SIGKILL, by_kernel: bool = False) -> None:
     """Send this process, a child of `parent`, a signal as soon as `parent` has ended.
 
-    With `by_kernel` Linux sends it, even while this process runs compiled code. The thread is then
-    for a parent that ended before, and for other systems. Linux sends it also when the thread that
-    started this process ends, so that thread must live as long as the parent.
+    A thread checks the parent. With `by_kernel` Linux also sends the signal itself, even while this
+    process runs compiled code; the thread is still needed if the parent ended before this call, and
+    on other systems. Linux sends the signal also when only the thread that started this process
+    ends, so that thread must live as long as the parent.
     """
     if by_kernel and sys.platform == "linux":
         import ctypes

@@ -11,10 +11,10 @@ from duels.core.presentation import Step, listed
 def read_move(
     ask: Callable[[str], Step | None], text: str, so_far: str = ""
 ) -> tuple[str, Step | None]:
-    """Read typed words as answers to a game's steps, as generously as is safe.
+    """Parse typed words as answers to the steps of a choice.
 
     Returns the move so far and the next step, None when the move is complete. Words may be
-    shortened while unambiguous; numbers never are, so that "1" cannot turn into "10".
+    shortened while unambiguous; numbers may not, so that "1" is never read as "10".
 
     >>> steps = {"": Step("Act:", ("attack", "bypass")), "attack": Step("With:", ("2", "3"), True)}
     >>> read_move(steps.get, "A 3,2")
@@ -40,9 +40,9 @@ def read_move(
 def read_answer(
     ask: Callable[[str], Step | None], text: str, so_far: str = ""
 ) -> tuple[str, Step | None]:
-    """Read typed words as an answer to the step after `so_far`, or else as a whole move.
+    """Parse typed words as an answer to the step after `so_far`, or else as a whole move.
 
-    Where they are neither, the error is that of the whole move if its first word is possible.
+    If they are neither, the error is that of the whole move if its first word is possible.
 
     >>> steps = {"": Step("Act:", ("attack", "bypass")), "attack": Step("With:", ("2", "3"), True)}
     >>> read_answer(steps.get, "bypass", "attack")

@@ -1,6 +1,6 @@
 """The `Player` interface and the `View` that a player chooses from.
 
-A player gets what it may see, never the state, and returns one of its options.
+A player gets a view, never the state, and returns one of its options.
 
 >>> class Last(Player):
 ...     def choose(self, view: View) -> str:
@@ -12,7 +12,7 @@ A player gets what it may see, never the state, and returns one of its options.
 """
 
 # No `from __future__ import annotations` here: NamedTuple would compile every field's annotation
-# again, which is felt at start-up.
+# again, which slows start-up.
 
 from collections.abc import Awaitable, Mapping
 from typing import Any, ClassVar, NamedTuple
@@ -29,15 +29,15 @@ class View(NamedTuple):
     game: AnyGame
     player: int | None
     observation: Any
-    history: tuple[Event, ...]  # what has happened and was not taken back, as this viewer saw it
+    history: tuple[Event, ...]  # the events that were not undone, as this viewer saw them
     options: tuple[Move, ...]  # empty unless this player's pick is awaited
     clock: float | None = None  # seconds left for this choice; None without a limit
-    moment: int = 0  # how many entries the record has; grows even when a move is taken back
-    sealed: tuple[int, ...] = ()  # the players whose sealed picks are in
+    moment: int = 0  # the version: how many entries the record has; an undo adds one, too
+    sealed: tuple[int, ...] = ()  # the players who have made a sealed pick
     result: Result | None = None
-    # Seconds each player has left: for the choice where one chooses, else of the budget.
+    # Seconds left by player: for the current choice, or of the budget for a player without one.
     clocks: tuple[float | None, float | None] = (None, None)
-    offer: int | None = None  # the player who asks the other to let a pick be taken back
+    offer: int | None = None  # the player who offers an undo
 
 
 class Player:
@@ -48,37 +48,37 @@ class Player:
     """
 
     needs_solution: ClassVar[bool] = False  # plays only games that are solved
-    needs_history: ClassVar[bool] = False  # an observation alone does not tell it what to do
-    stream: str = ""  # its own randomness in a match, for one that has any (`chance.stream`)
+    needs_history: ClassVar[bool] = False  # an observation alone is not sufficient to choose
+    stream: str = ""  # label of its random stream in a match (`chance.stream`), if it uses one
 
     def prepare(self) -> None:
-        """Get ready for a match. Called before a clock runs, and more than once for nothing."""
+        """Get ready for a match. Called before a clock runs; further calls have no effect."""
 
     def choose(self, view: View) -> Move | Awaitable[Move]:
         """One of `view.options`, in `view.clock` seconds if that is not None."""
         raise NotImplementedError
 
     def mix(self, view: View) -> MixedStrategy | None:
-        """How likely each move is to be chosen; None where the player does not say."""
+        """The probability of each move; None if the player does not disclose its strategy."""
         return None
 
     def on_event(self, number: int, entry: Any) -> None:
-        """Something was appended to the record, as this player may know it."""
+        """Called when an entry was appended to the record, with what this player may know."""
 
     def on_end(self, result: Result) -> None:
-        """The match is over."""
+        """Called when the match is over."""
 
     def cancel(self) -> None:
-        """The choice under way is no longer wanted: return anything soon. From any thread."""
+        """Abort the current `choose`, which may return anything. Called from any thread."""
 
     def close(self) -> None:
-        """Release what the player has started. Called once by its creator; no choice follows."""
+        """Release resources. Called once, by the creator of the player, after the last choice."""
 
 
 def answer(player: Player, view: View) -> Move:
-    """A player's move, waited for. Inside an event loop, await `answer_async` instead.
+    """Wait for a player's move. Inside an event loop, await `answer_async` instead.
 
-    Whether it is one of the options is for the match to say; what is no text is refused here.
+    A move that is not text is refused here; the match checks whether it is an option.
     """
     move = player.choose(view)
     if isinstance(move, str):
@@ -92,10 +92,10 @@ def answer(player: Player, view: View) -> Move:
 
 
 async def answer_async(player: Player, view: View) -> Move:
-    """A player's move, inside an event loop, which goes on meanwhile.
+    """Wait for a player's move without blocking the event loop.
 
-    A player that does not await thinks in a thread of its own. Cancelling the task cancels the
-    player as well, so that no thread goes on thinking.
+    A player whose `choose` is not a coroutine runs in a thread. Cancelling the task also cancels
+    the player, so that no thread is left running.
     """
     import asyncio
 

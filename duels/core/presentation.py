@@ -1,8 +1,8 @@
-"""What games give to clients to show: lines with tones, table parts, steps of a choice.
+"""Presentation types that games return to clients: lines with tones, table parts, choice steps.
 
-A game answers in three vocabularies: the `Step`s of a choice with their prompts, lines of text
-in rulebook words (some with a tone), and the parts of its table. Each client renders these once,
-for all games.
+A game describes itself by the `Step`s of a choice with their prompts, by lines of text in the words
+of the rulebook (some with a tone), and by the parts of its table. Each client renders these for all
+games.
 
 >>> who(0, viewer=0), who(1, viewer=0), who(1, viewer=None)
 ('You', 'Opponent', 'Player 2')
@@ -11,7 +11,7 @@ for all games.
 """
 
 # No `from __future__ import annotations` here: NamedTuple would compile every field's annotation
-# again, which is felt at start-up.
+# again, which slows start-up.
 
 from collections.abc import Callable, Iterable, Mapping
 from functools import lru_cache
@@ -19,8 +19,8 @@ from typing import NamedTuple
 
 Lines = list[str]
 
-# The tones a line may have. A line of the last one says what the table shows too, so that a screen
-# that draws the table leaves it out.
+# The tones of lines. A line with the last one repeats what the table shows, so a client that draws
+# the table omits it.
 HEADING, GOOD, BAD, RESULT, ON_TABLE = "heading", "good", "bad", "result", "table"
 
 
@@ -50,17 +50,17 @@ def tone(line: str) -> str:
 
 
 def heading(text: str) -> Line:
-    """A line that stands above others."""
+    """A heading."""
     return Line(text, HEADING)
 
 
 def on_table(text: str) -> Line:
-    """A line that says what the drawn table shows too."""
+    """A line that repeats what the table shows."""
     return Line(text, ON_TABLE)
 
 
 def fortune(text: str, player: int, viewer: int | None, lucky: bool = True) -> Line:
-    """A line about a player's luck or lack of it: what is good for the opponent is bad."""
+    """A line about a player's good or bad luck; its tone is reversed for the opponent."""
     return Line(text, GOOD if lucky == (viewer in (None, player)) else BAD)
 
 
@@ -108,10 +108,10 @@ def question(
 
 
 class Tree(NamedTuple):
-    """All the steps of a choice: what is asked, and what after each answer; None ends the move."""
+    """All steps of a choice: a step, and the tree after each answer; None completes the move."""
 
     step: Step
-    after: Mapping[str, "Tree | None"] = {}  # empty where `many`: any answer ends the move
+    after: Mapping[str, "Tree | None"] = {}  # empty for `many`: any answer completes the move
 
 
 def tree(ask: Callable[[str], Step | None], so_far: str = "") -> Tree | None:
@@ -128,15 +128,15 @@ def tree(ask: Callable[[str], Step | None], so_far: str = "") -> Tree | None:
 
 
 class Item(NamedTuple):
-    """A card or token: what is written on it, and which choice of a step it stands for."""
+    """A card or token: its face, and the choice of a step that it represents."""
 
     face: str
-    choice: str = ""  # empty: it stands for none that this viewer could make
+    choice: str = ""  # empty: the viewer cannot choose it
     spent: bool = False
 
 
 class Meter(NamedTuple):
-    """A quantity that runs down: strength, life, integrity."""
+    """A quantity that decreases: strength, life, integrity."""
 
     label: str
     value: int
@@ -153,7 +153,7 @@ class Tokens(NamedTuple):
 
 
 class Hand(NamedTuple):
-    """Cards; those the viewer may not see are counted in `hidden`."""
+    """Cards of a player; `hidden` counts those that the viewer may not see."""
 
     label: str
     cards: tuple[Item, ...]
@@ -171,7 +171,7 @@ class Pile(NamedTuple):
 
 
 class Die(NamedTuple):
-    """The last roll, and whose it was."""
+    """The last roll, and the player who rolled."""
 
     label: str
     face: str
@@ -179,7 +179,7 @@ class Die(NamedTuple):
 
 
 class Sealed(NamedTuple):
-    """A choice that is made in secret now; `placed` once the pick is in."""
+    """A sealed choice; `placed` if the pick has been made."""
 
     label: str
     placed: bool = False
@@ -187,7 +187,7 @@ class Sealed(NamedTuple):
 
 
 class Points(NamedTuple):
-    """Points against the number that wins."""
+    """Points of a player, and the number that wins."""
 
     label: str
     points: int
@@ -204,14 +204,14 @@ def player_name(player: int) -> str:
 
 
 def who(player: int, viewer: int | None) -> str:
-    """How a viewer speaks of a player; a spectator reads in the third person."""
+    """A player from the viewpoint of a viewer: "You", "Opponent" or, for a spectator, the name."""
     if viewer is None:
         return player_name(player)
     return "You" if player == viewer else "Opponent"
 
 
 class Shared(int):
-    """A viewer who shares the screen, or reads a transcript: called by name where the book does.
+    """A viewer who shares the screen or reads a transcript: `called` uses the name, not "You".
 
     >>> called(0, viewer=0), called(0, viewer=Shared(0)), who(0, viewer=Shared(0))
     ('You', 'Player 1', 'You')
@@ -219,13 +219,13 @@ class Shared(int):
 
 
 def called(player: int, viewer: int | None) -> str:
-    """A player's name, where the rulebooks use names; the viewer alone at a screen is "You"."""
+    """A player's name, for texts in which the rulebooks use names; "You" for a single viewer."""
     alone = viewer == player and not isinstance(viewer, Shared)
     return "You" if alone else player_name(player)
 
 
 def does(player: int, viewer: int | None, verb: str) -> str:
-    """Who does something, with the verb as it goes with a name.
+    """A player and a verb, given in the third person and conjugated for the viewer.
 
     >>> does(0, None, "wins"), does(0, 0, "wins"), does(0, 0, "has used")
     ('Player 1 wins', 'You win', 'You have used')
@@ -239,7 +239,7 @@ def does(player: int, viewer: int | None, verb: str) -> str:
 
 
 def addressed(text: str, viewer: int | None) -> str:
-    """A text that names players, as the viewer reads it who sits alone at a screen.
+    """A text with names of players, rewritten in the second person for a single viewer.
 
     >>> addressed("Player 1's code has been cracked.", 0), addressed("Player 1 has none.", 0)
     ('Your code has been cracked.', 'You have none.')
@@ -261,7 +261,7 @@ def addressed(text: str, viewer: int | None) -> str:
 
 
 def acts(player: int, viewer: int | None, verb: str) -> str:
-    """What a player does, as a sentence; a viewer alone at a screen is "You".
+    """A verb as a sentence; for a single viewer who is the player it begins with "You".
 
     >>> acts(0, None, "Draws"), acts(0, 0, "Draws")
     ('Draws', 'You draw')
@@ -271,13 +271,13 @@ def acts(player: int, viewer: int | None, verb: str) -> str:
 
 
 def label(player: int, viewer: int | None) -> str:
-    """The name before something of a player's: "Player 1 LP" or "Your LP"."""
+    """The name before a value of a player, as in "Player 1 LP" or "Your LP"."""
     name = called(player, viewer)
     return "Your" if name == "You" else name
 
 
 def belonging(player: int, viewer: int | None) -> str:
-    """The same with an apostrophe: "Player 1's Turn" or "Your Turn"."""
+    """As `label`, in the possessive: "Player 1's Turn" or "Your Turn"."""
     name = called(player, viewer)
     return "Your" if name == "You" else f"{name}'s"
 
@@ -288,11 +288,11 @@ def whose(player: int, viewer: int | None) -> str:
 
 
 def tokens(numbers: Iterable[int], spent: Iterable[int], own: bool) -> tuple[Item, ...]:
-    """Numbers in order as tokens; those of the viewer's own stand for choices, spent or not."""
+    """Numbers in order as tokens; the viewer's own represent choices, spent or not."""
     return _tokens(tuple(numbers), tuple(spent), own)
 
 
-@lru_cache(4096)  # few differ, and a server asks for them with every move
+@lru_cache(4096)  # few are distinct, and a server needs them for every move
 def _tokens(numbers: tuple[int, ...], spent: tuple[int, ...], own: bool) -> tuple[Item, ...]:
     gone = set(spent)
     return tuple(
@@ -302,7 +302,7 @@ def _tokens(numbers: tuple[int, ...], spent: tuple[int, ...], own: bool) -> tupl
 
 
 def part_line(part: Part) -> str:
-    """A part of a table in one plain line; nothing for what has no contents to show.
+    """A table part as one line of text; empty for a part without contents to show.
 
     >>> part_line(Meter("Firewall", 7, 10, owner=0)), part_line(Hand("Hand", (), hidden=3))
     ('Player 1 Firewall: 7 of 10', 'Hand: 3 hidden')
@@ -326,5 +326,5 @@ def part_line(part: Part) -> str:
 
 
 def listed(items: Iterable[object], separator: str = ", ") -> str:
-    """Items in a row, as text."""
+    """Items joined to a text."""
     return separator.join(str(item) for item in items)

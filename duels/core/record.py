@@ -1,8 +1,8 @@
 """Records, the save format: a header and an append-only list of entries, as versioned JSON.
 
-Loading a record plays it again, so a loaded record is a match that obeyed the rules and its seed.
-Anything else is refused with the first entry that is wrong. A store keeps `header` once and `entry`
-by entry, and gives both to `follow`.
+Loading a record replays it, so a loaded record is a match that follows the rules and its seed. Any
+other record is refused with its first wrong entry. A store keeps the `header` and each `entry`, and
+passes them to `follow`.
 
 >>> from duels.core import Match
 >>> from duels.games import load
@@ -33,8 +33,8 @@ from duels.core.wire import Find, Json, dump, load_entry
 
 FORMAT = "duels record"
 VERSION = 3  # since 2, `about.fair` has the hashes of the nonces
-SAME_SHAPE = (2, VERSION)  # versions whose keys and entries are read alike
-LARGEST = 16 * 2**20  # bytes; the longest match allowed stays far below
+SAME_SHAPE = (2, VERSION)  # versions with the same keys and entries
+LARGEST = 16 * 2**20  # bytes; the longest possible match has far fewer
 KEYS = {
     "format", "version", "id", "begun", "game", "options", "players", "seed", "turn_limit", "time",
     "about", "entries", "result", "checksum",
@@ -42,7 +42,7 @@ KEYS = {
 
 
 def header(match: Match) -> Json:
-    """All that is known before the first event. Holds the seed: not for a player's eyes."""
+    """The header of a record. It contains the seed, so it must not be sent to players."""
     control = match.time_control
     return {
         "format": FORMAT,
@@ -52,7 +52,7 @@ def header(match: Match) -> Json:
         "game": match.game.slug,
         "options": match.game.settings(),
         "players": list(match.players),
-        # Text, because other languages read large JSON numbers inexactly.
+        # Text, because other languages round large JSON numbers.
         "seed": None if match.seed is None else str(match.seed),
         "turn_limit": match.turn_limit,
         "time": control._asdict() if control else None,
@@ -61,7 +61,7 @@ def header(match: Match) -> Json:
 
 
 def entry(match: Match, number: int) -> Json:
-    """One event as a record has it: what happened, when, and what it was charged to clocks."""
+    """One entry of a record: the event, its time, and the seconds charged to clocks."""
     stamp = match.stamps[number]
     data: Json = {**dump(match.events[number]), "at": stamp.at}
     if stamp.spent:
@@ -79,10 +79,10 @@ def to_json(match: Match) -> Json:
 
 
 def redacted(match: Match, viewer: int | None, commitment: str | None = None) -> Json:
-    """The record as a player or a spectator may have it: no seed, no secrets of the opponent.
+    """The record for a player or a spectator: without the seed and the opponent's secrets.
 
-    What is published of the seed is its commitment, to be checked when the match is over; where the
-    seed comes from a secret, the server gives the commitment to that.
+    It contains a commitment to the seed, to be checked when the match is over; a server passes the
+    commitment to the secret from which the seed is computed.
     """
     data = header(match)
     del data["seed"]
@@ -96,21 +96,21 @@ def redacted(match: Match, viewer: int | None, commitment: str | None = None) ->
 
 
 def dumps(match: Match) -> str:
-    """The text of a match's record."""
+    """The record of a match as text."""
     return json.dumps(to_json(match), indent=1, ensure_ascii=False) + "\n"
 
 
 def loads(text: str, find: Find) -> Match:
-    """The match a record tells of, replayed and checked in every entry.
+    """Load a record: the match is replayed and every entry is checked.
 
-    `find` makes a game of a slug and its options: `duels.games.load`.
+    `find` makes a game from a slug and options, as `duels.games.load` does.
     """
     try:
         return _loaded(json.loads(text, object_pairs_hook=_once), find)
     except RecordError:
         raise
     except (ValueError, RecursionError) as error:
-        raise RecordError(f"this is not a whole JSON file: {str(error)[:80]}") from None
+        raise RecordError(f"this is not a complete JSON file: {str(error)[:80]}") from None
 
 
 def _loaded(data: Any, find: Find) -> Match:
@@ -144,14 +144,13 @@ def follow(
 ) -> Match:
     """The match of a header and its entries, each checked against the rules and the seed.
 
-    Outcomes that a store lost at the end follow from the seed, so they are there again. Clocks run
-    on from the last entry by the time that `now` gives: a player whose deadline has passed is late
-    at once.
+    If chance outcomes at the end are missing, they are computed from the seed. Clocks continue from
+    the last entry with the time that `now` returns: a player whose deadline has passed is late.
     """
     if head.get("version") not in SAME_SHAPE:
         raise RecordError(f"expected a header of version {VERSION}; got {quote(head)}")
-    # While it is followed, the match's time is the record's: first its beginning, then a time for
-    # each entry as it is made.
+    # During the replay the clock of the match returns the times of the record: first that of the
+    # beginning, then that of each entry.
     known = [_time(head, "begun"), *(_time(values, "at") for values in entries)]
     times = iter(known)
     match = _begin(head, find, lambda: next(times, known[-1]))
@@ -177,7 +176,7 @@ def follow(
 
 
 def save(match: Match, path: str) -> None:
-    """Write a record whole or not at all."""
+    """Write a record atomically."""
     shown = path if path.isprintable() else quote(path)
     temporary = f"{path}.{os.getpid()}.part"
     try:
@@ -194,7 +193,7 @@ def save(match: Match, path: str) -> None:
 
 
 def read(path: str, find: Find) -> Match:
-    """The match in a file."""
+    """Load the record in a file."""
     shown = path if path.isprintable() else quote(path)
     try:
         with open(path, "rb") as file:
@@ -212,7 +211,7 @@ def read(path: str, find: Find) -> Match:
 
 
 def _why(error: Exception) -> str:
-    return getattr(error, "strerror", None) or "the name cannot be a file's"
+    return getattr(error, "strerror", None) or "invalid file name"
 
 
 def _begin(data: Json, find: Find, now: Callable[[], float | None]) -> Match:
@@ -263,10 +262,10 @@ def _time(values: Any, key: str) -> float | None:
 
 
 def _once(pairs: list[tuple[str, Any]]) -> Json:
-    """An object of JSON, in which a key stands once."""
+    """A JSON object; `RecordError` if a key is repeated."""
     data = dict(pairs)
     if len(data) < len(pairs):
-        raise RecordError("a key stands twice in one object")
+        raise RecordError("an object has the same key twice")
     return data
 
 

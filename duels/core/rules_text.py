@@ -1,4 +1,4 @@
-"""The text of a game's rules with the values in force, rulings and options.
+"""The text of a game's rules, with the values of its options, rulings and the list of options.
 
 >>> from duels.games import load
 >>> rules(load("firewall-breach", strength=5))[2][:49]
@@ -12,7 +12,7 @@ from duels.core.match import TURN_LIMIT
 from duels.core.options import Pair
 from duels.core.presentation import Lines, heading, player_name
 
-RULINGS = "Rulings"  # the line of a game's text that stands above its own
+RULINGS = "Rulings"  # the line of a game's text above its own rulings
 
 COMMON = """\
   A1. Two players, Player 1 and Player 2. {first} A rematch swaps seats.
@@ -39,7 +39,7 @@ A player who overruns a limit for each choice, or has used up a budget for the w
 
 
 def rules(game: AnyGame, turn_limit: int = TURN_LIMIT) -> Lines:
-    """All there is to know to play: the rules, the rulings, the options with their values."""
+    """The rules, the rulings, and the options with their values."""
     own = [heading(line) if line == RULINGS else line for line in game.rules_text().splitlines()]
     return [
         heading(game.title),

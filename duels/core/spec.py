@@ -1,7 +1,7 @@
 """The registration of a game: where its rules and its optional parts are.
 
-A game in a single file needs none. A package declares `SPEC` in its `__init__.py`, or in the module
-of its rules, and every part that it names is imported when it is first used.
+A game in a single file needs no registration. A package declares `SPEC` in its `__init__.py`, or in
+the module of its rules; each part is imported when it is first used.
 
 >>> from duels.games import load
 >>> spec_of(load("number-wars")).charts
@@ -17,10 +17,10 @@ from duels.core.game import AnyGame, Game
 
 
 class GameSpec(NamedTuple):
-    """The parts of one game, each as `module:name`; an empty text where the game has no such part.
+    """The parts of one game, each as `module:name`; empty if the game has no such part.
 
-    `data` and `theme` are folders beside the module of the rules: solved tables named `SLUG.duels`,
-    and the browser's `theme.json`, `theme.css` and `picture.svg`.
+    `data` and `theme` are folders next to the module of the rules: solved tables named
+    `SLUG.duels`, and the browser's `theme.json`, `theme.css` and `picture.svg`.
     """
 
     rules: str
@@ -31,14 +31,14 @@ class GameSpec(NamedTuple):
     theme: str = ""
 
     def folder(self, name: str) -> str:
-        """The path of a folder beside the module of the rules."""
+        """The path of a folder next to the module of the rules."""
         source = import_module(self.rules.partition(":")[0]).__file__
         assert source is not None
         return os.path.join(os.path.dirname(source), name)
 
 
 def spec_of(game: AnyGame | type[AnyGame]) -> GameSpec:
-    """The registration of a game, from the module of its class or the package around it.
+    """The registration of a game, from the module of its class or the package that contains it.
 
     A subclass has none of the parts of its base class, since it may have changed any rule.
     """

@@ -1,8 +1,8 @@
-"""The append-only event list of a match, and the tree of lines of play that undos make of it.
+"""The append-only list of entries of a match, and the tree of its lines of play.
 
-Undo erases nothing: the list only grows, and a line of play is a path in a tree. A line that is
-repeated after an undo follows the same path and meets the same chance outcomes; a new line is a new
-branch and draws new numbers.
+An undo erases no entry: the list only grows, and a line of play is a path in a tree. A line that is
+repeated after an undo follows the same path and has the same chance outcomes; a new line is a new
+branch with new chance outcomes.
 
 >>> timeline = Timeline("start")
 >>> timeline.append(Pick(((0, "attack"),)), Stamp())
@@ -16,7 +16,7 @@ branch and draws new numbers.
 """
 
 # No `from __future__ import annotations` here: NamedTuple would compile every field's annotation
-# again, which is felt at start-up.
+# again, which slows start-up.
 
 from bisect import bisect_left
 from typing import Any, NamedTuple
@@ -28,7 +28,7 @@ OFF_THE_LINE = (Undo, Pause, Resume)  # a tuple: making a union each time takes 
 
 
 class TimelineState(NamedTuple):
-    """A point of a match: its state, how many decisions were resolved, its node in the tree."""
+    """A point of a match: its state, the number of resolved decisions, its node in the tree."""
 
     state: Any
     decisions: int
@@ -36,15 +36,15 @@ class TimelineState(NamedTuple):
 
 
 class LineTree:
-    """The tree of the lines of play of a match, made when a move is first taken back.
+    """The tree of the lines of play of a match, created at the first undo.
 
-    Until then the nodes of the single line are counted; most matches have no other line.
+    Before that the nodes of the single line are numbered; most matches have no other line.
     """
 
     def __init__(self, line: "Timeline") -> None:
-        self.parents: list[tuple[int, int]] = [(-1, -1)]  # of each node: its parent, the entry
+        self.parents: list[tuple[int, int]] = [(-1, -1)]  # by node: parent node and entry number
         self.children: dict[tuple[int, Entry], int] = {}
-        self.draws: dict[int, int] = {}  # which chance outcome of the match a node is waiting for
+        self.draws: dict[int, int] = {}  # by node: the number of its chance outcome in the match
         for number in line.live:
             entry, place = line.entries[number], line.before[number].node
             self.child(place, entry, number)
@@ -52,7 +52,7 @@ class LineTree:
                 self.draws[place] = len(self.draws) + 1
 
     def child(self, parent: int, entry: Entry, number: int) -> int:
-        """The node that an entry leads to; a new one if it was not played here before."""
+        """The node that an entry leads to; a new one if the entry is new at the parent."""
         node = self.children.setdefault((parent, entry), len(self.parents))
         if node == len(self.parents):
             self.parents.append((parent, number))
@@ -67,9 +67,9 @@ class Timeline:
         self.stamps: list[Stamp] = []
         self.now = TimelineState(start, 0, 0)
         self.before: list[TimelineState] = []  # one for each entry
-        self.live: list[int] = []  # numbers, ascending, of the entries that no undo has taken back
-        self.undone = 0  # how often something was taken back
-        self._drawn = 0  # chance outcomes
+        self.live: list[int] = []  # numbers, ascending, of the entries that were not undone
+        self.undone = 0  # number of undos
+        self._drawn = 0  # number of chance outcomes
         self._tree: LineTree | None = None
 
     def append(self, entry: Entry, stamp: Stamp) -> None:
@@ -77,7 +77,7 @@ class Timeline:
         number = len(self.entries)
         self.before.append(self.now)
         self.entries.append(entry)
-        # A deal is many entries at one time: one stamp is kept for them.
+        # A deal is many entries with the same time: they share one stamp.
         self.stamps.append(self.stamps[-1] if number and self.stamps[-1] == stamp else stamp)
         if isinstance(entry, OFF_THE_LINE):
             return
@@ -101,7 +101,7 @@ class Timeline:
         self.now = self.before[undo.to]
 
     def draw_number(self) -> int:
-        """The number of the chance outcome that comes now; equal for equal lines."""
+        """The number of the next chance outcome; equal for equal lines."""
         if self._tree is None:
             return self._drawn + 1
         draws = self._tree.draws
@@ -109,11 +109,11 @@ class Timeline:
 
     @property
     def line(self) -> tuple[int, ...]:
-        """The numbers of the entries that no undo has taken back."""
+        """The numbers of the entries that were not undone."""
         return tuple(self.live)
 
     def line_before(self, number: int) -> tuple[int, ...]:
-        """The line that an entry was added to, as numbers of entries that say the same."""
+        """The line that an entry was added to, as numbers of equal entries."""
         found: list[int] = []
         node = self.before[number].node
         tree = self._tree or LineTree(self)
@@ -123,12 +123,12 @@ class Timeline:
         return tuple(reversed(found))
 
     def is_live(self, number: int) -> bool:
-        """Whether an entry is part of the line that stands."""
+        """Whether an entry is part of the current line."""
         at = bisect_left(self.live, number)
         return at < len(self.live) and self.live[at] == number
 
     def last_pick(self, player: int) -> int | None:
-        """The number of a player's last pick that stands."""
+        """The number of a player's last pick that was not undone."""
         for number in reversed(self.live):
             entry = self.entries[number]
             if isinstance(entry, Pick) and any(mover == player for mover, _ in entry.moves):

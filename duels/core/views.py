@@ -1,4 +1,4 @@
-"""Parts of the table and steps of a choice, from what a viewer may know."""
+"""Table parts and steps of a choice, from a view."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from duels.core.presentation import Part, Sealed, Tree, tree
 
 
 def table_of(view: View) -> list[Part]:
-    """The parts of the table, with who has sealed a pick."""
+    """The parts of the table, including the sealed picks."""
     return [
         part._replace(placed=part.owner in view.sealed) if isinstance(part, Sealed) else part
         for part in view.game.table(view.observation, view.player, view.history)
@@ -15,7 +15,7 @@ def table_of(view: View) -> list[Part]:
 
 
 def choice_of(view: View) -> Tree | None:
-    """All the steps of a player's choice at once; None when no pick of theirs is awaited."""
+    """All steps of the player's choice; None if no pick of the player is awaited."""
     player = view.player
     if player is None or not view.options:
         return None

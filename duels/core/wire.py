@@ -1,7 +1,7 @@
 """JSON of views, observations, steps of a choice, table parts, lines and events.
 
 Every object has a `type`. Players are 1 and 2 (0 and 1 in Python), events and moments are counted
-from 0. `dump` writes, `load` reads back what was written; docs/wire.md shows each kind once.
+from 0. `dump` encodes and `load` decodes; docs/wire.md shows an example of each type.
 
 >>> from duels.core.presentation import Meter
 >>> dump(Meter("Firewall", 7, 10, owner=0))
@@ -39,7 +39,7 @@ from duels.core.views import choice_of, table_of
 
 VERSION = 1
 Json = dict[str, Any]
-Find = Callable[..., AnyGame]  # makes a game of a slug and its options: `duels.games.load`
+Find = Callable[..., AnyGame]  # makes a game from a slug and options, as `duels.games.load` does
 
 TYPES: dict[str, Any] = {
     "pick": Pick, "chance": Outcome, "resign": Resign, "timeout": Timeout, "forfeit": Forfeit,
@@ -50,15 +50,15 @@ TYPES: dict[str, Any] = {
 }  # fmt: skip
 NAMES = {kind: name for name, kind in TYPES.items()}
 SEATS = ("owner", "player", "by", "winner", "viewer")  # fields that hold a player
-BY_WORD = ("after", "refused")  # fields whose keys are words of a game, "type" perhaps among them
+BY_WORD = ("after", "refused")  # fields whose keys are words of a game, which may include "type"
 PLAIN = (str, int, float)  # bool is an int
-ATOMS = frozenset((str, int, float, bool, type(None)))  # JSON as they are
+ATOMS = frozenset((str, int, float, bool, type(None)))  # written to JSON unchanged
 WRONG_SHAPE = (KeyError, TypeError, ValueError, AttributeError, RecursionError)
 
 
 def dump(value: Any) -> Any:
     """A value of one of the `TYPES`, a log entry, a line, or a container of them, as JSON."""
-    # A server writes thousands of these a second: what is most frequent comes first.
+    # A server writes thousands of these a second: the most frequent types are tested first.
     kind = type(value)
     if kind in ATOMS:
         return value
@@ -88,7 +88,7 @@ def dump(value: Any) -> Any:
         return {key: dump(item) for key, item in value.items()}
     if isinstance(value, PLAIN):
         return value
-    raise TypeError(f"the wire has no {type(value).__name__}: {quote(value)}")
+    raise TypeError(f"no JSON encoding for {type(value).__name__}: {quote(value)}")
 
 
 def _dump_line(line: str) -> Json:
@@ -108,15 +108,15 @@ WRITTEN_OTHERWISE: dict[str, Callable[[Any], Any]] = {
 
 
 def load(data: Any) -> Any:
-    """What `dump` wrote; views are read by `load_view`.
+    """Decode what `dump` wrote; for views see `load_view`.
 
-    JSON of another shape is refused with a `RecordError`. The values in it are taken as they are:
-    they come from the server of the match, and only `load_entry` is for untrusted files.
+    JSON of another structure is refused with a `RecordError`. Values are not checked: they come
+    from the server of the match. Only `load_entry` is for untrusted files.
     """
     try:
         return _load(data)
     except WRONG_SHAPE:
-        raise RecordError(f"{quote(data)} is nothing that the wire has") from None
+        raise RecordError(f"not a wire object: {quote(data)}") from None
 
 
 def _load(data: Any) -> Any:
@@ -153,7 +153,7 @@ def _load_field(key: str, value: Any) -> Any:
     return _load(value)
 
 
-# What a game's own types hold goes by the names of their fields.
+# Types of games are encoded by the names of their fields.
 
 
 def dump_observation(game: AnyGame, seen: Any) -> Json:
@@ -178,11 +178,14 @@ def load_observation(game: AnyGame, data: Json) -> Any:
     )
 
 
-_seats: dict[Any, set[str]] = {}  # of each kind of observation, looked for once
+_seats: dict[Any, set[str]] = {}  # cache, by type of observation
 
 
 def _seat_fields(kind: Any) -> set[str]:
-    """Annotations are texts or, without the future import, objects; both name what they are."""
+    """The names of the fields annotated as `Seat`.
+
+    Annotations are texts or, without the future import, objects; both contain the name.
+    """
     if kind not in _seats:
         notes = {k: getattr(v, "__forward_arg__", repr(v)) for k, v in kind.__annotations__.items()}
         _seats[kind] = {key for key, n in notes.items() if "Seat" in n or "'seat'" in n}
@@ -190,15 +193,15 @@ def _seat_fields(kind: Any) -> set[str]:
 
 
 def dump_game(game: Game[Any, Any]) -> Json:
-    """Which game it is, with every option as text."""
+    """A game as JSON: its slug, its title, and every option as text."""
     return {"type": "game", "slug": game.slug, "title": game.title, "options": game.settings()}
 
 
 def dump_view(view: View, history: bool = True, table: bool = True) -> Json:
-    """All that a player or spectator may know, with the tree of the choice and the table.
+    """A view as JSON, with the tree of the choice and the table.
 
-    The history grows with the match and the rest does not: a client that follows the log leaves it
-    out. A caller that encodes the table itself inserts it in the place reserved for it.
+    The history is the only part that grows with the match: it can be left out for a client that
+    follows the log. A caller that encodes the table itself sets its reserved key.
     """
     return {
         "type": "view",
@@ -220,9 +223,9 @@ def dump_view(view: View, history: bool = True, table: bool = True) -> Json:
 
 
 def load_view(data: Json, find: Find) -> View:
-    """The view that was written, under the same terms as `load`.
+    """Decode a view, on the same conditions as `load`.
 
-    What is worked out from it, choice and table, is left out; a history that was left out is empty.
+    Choice and table are ignored, since they can be computed; a history that was left out is empty.
     """
     if not isinstance(data, dict) or data.get("type") != "view" or data.get("version") != VERSION:
         got = data.get("version") if isinstance(data, dict) else data
@@ -256,17 +259,17 @@ def dump_table(view: View) -> list[Json]:
 
 
 def part_id(part: Part, counts: dict[str, int]) -> str:
-    """The id of a part: its kind, whose it is, and which of those; `counts` is of one table."""
+    """The id of a part: type, owner and a number; `counts` has the numbers used in the table."""
     name = f"{NAMES[type(part)]}-{0 if part.owner is None else part.owner + 1}"
     counts[name] = counts.get(name, 0) + 1
     return f"{name}-{counts[name]}"
 
 
-# Entries come from strangers' files too, so these are read strictly.
+# Entries also come from untrusted files, so these are decoded strictly.
 
 
 def load_entry(values: object) -> Entry:
-    """The entry that `dump` wrote, its time stamp aside; anything else is refused."""
+    """Decode an entry without its time stamp; `RecordError` if it is invalid."""
     entry = _entry(values)
     if entry is None or not isinstance(values, dict):
         raise RecordError(f"{quote(values)} is not an entry")
@@ -310,7 +313,7 @@ def _entry(values: object) -> Entry | None:
 
 
 def _player(value: object) -> int:
-    """A player's number; nothing that only looks like one."""
+    """A player, 0 or 1, from 1 or 2; values that only compare equal to those are refused."""
     if type(value) is not int:
         raise KeyError(value)
     return {1: 0, 2: 1}[value]

@@ -22,7 +22,7 @@ about them cost no import; an opponent's own module is loaded when its class is 
 """
 
 # No `from __future__ import annotations` here: NamedTuple would compile every field's annotation
-# again, which is felt at start-up.
+# again, which slows start-up.
 
 from importlib import import_module
 from typing import TYPE_CHECKING, NamedTuple

@@ -61,7 +61,7 @@ def make_app(manager: RoomManager) -> Starlette:
         assert isinstance(error, HTTPException)
         reader = "text/html" in request.headers.get("accept", "")
         if error.status_code == 404 and reader and not request.url.path.startswith("/api/"):
-            found = await pages.page(request)  # the page shows that there is nothing
+            found = await pages.page(request)  # the page shows that the address does not exist
             found.status_code = 404
             return found
         return refusal(error.status_code, str(error.detail))

@@ -26,7 +26,7 @@ class CommandHandler:
         if isinstance(command, commands.Ping):
             return messages.granted(command.id)
         if seat is None:
-            return messages.refused(command.id, IllegalMove("a spectator only looks on"))
+            return messages.refused(command.id, IllegalMove("a spectator cannot send commands"))
         name = f"{seat} {command.id}"
         hint: dict[str, Any] | None = None
         if isinstance(command, commands.Hint) and name not in room.executed:
@@ -71,7 +71,7 @@ class CommandHandler:
         )
 
     async def _hint(self, room: Room, seat: int, at: int) -> dict[str, Any] | None:
-        """Computed before the room is locked, so that other commands need not wait."""
+        """Compute a hint, before the room is locked, so that other commands need not wait."""
         match = room.match
         if match is None or seat not in match.deciders or len(match.events) != at:
             return None
@@ -102,7 +102,7 @@ def _act(room: Room, seat: int, command: commands.AnyCommand, hint: dict[str, An
             room.reveal(seat, nonce)
         case commands.Nonce():
             raise IllegalMove(
-                "this server speaks protocol 2, in which a hash of the nonce comes first: reload"
+                "this server uses protocol 2, in which a hash of the nonce is sent first: reload"
                 " the page, or update the client"
             )
         case commands.Move(at=at, move=move, text=text, so_far=so_far):
@@ -119,7 +119,7 @@ def _act(room: Room, seat: int, command: commands.AnyCommand, hint: dict[str, An
             room.claim(seat)
         case commands.Hint():
             if hint is None:
-                raise IllegalMove("a hint is for one's own choice against a computer")
+                raise IllegalMove("hints are given for your own choice against a computer")
             room.row.hinted = True
             return hint
     return None

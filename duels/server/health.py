@@ -1,8 +1,8 @@
 """Liveness (`/healthz`) and readiness (`/readyz`).
 
-A process that is not alive is to be restarted. A server that is not ready is to be sent no
-requests: a restart would not bring back its database. Liveness is about one process, readiness
-about all workers, as any of them may get the next request.
+A process that is not alive must be restarted. A server that is not ready must not be sent requests;
+a restart would not help, since its database is unavailable. Liveness is that of one process,
+readiness that of all workers, as any of them may get the next request.
 """
 
 from __future__ import annotations

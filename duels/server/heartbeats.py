@@ -1,6 +1,6 @@
 """Heartbeats of the workers in shared memory: when the event loop of each last ran.
 
-A time of 0 stands for a worker that is starting, is stopping, or has died and is not back yet.
+A time of 0 means that the worker is starting or stopping, or has died and is not restarted yet.
 """
 
 from __future__ import annotations

@@ -129,13 +129,13 @@ class Leases:
                 log.exception("acquiring the lock in PostgreSQL again failed")
 
     async def lease_holder(self, run: Callable[..., Awaitable[Any]], room: str) -> str | None:
-        """The address of the worker that holds the lease of a room.
+        """Take the lease of a room if it is free; returns the address of its holder.
 
-        None if this worker holds it, now at the latest, or if there is no such room.
+        None if this worker holds the lease, or if there is no such room.
         """
         while True:
             if not self._held:
-                raise Unavailable("PostgreSQL was away")
+                raise Unavailable("this worker has lost its connection to PostgreSQL")
             if await run("execute", TAKE, room, self._worker, ALIVE) != "UPDATE 0":
                 self._taken(room)
             found = await run("fetchrow", WHOSE, room)

@@ -64,12 +64,12 @@ class Starting:
 
     @property
     def revealed(self) -> bool:
-        """Whether a nonce is known, so that the match must be played or forfeited."""
+        """Whether a nonce was revealed, so that the match must be played or forfeited."""
         return any(nonce is not None for nonce in self.row.nonces)
 
     @property
     def withholding(self) -> int | None:
-        """The only player who has not revealed a nonce though the opponent has."""
+        """The player who has not revealed a nonce although the opponent has; None otherwise."""
         missing = [seat for seat in self.humans if self.row.nonces[seat] is None]
         return missing[0] if self.committed and self.revealed and len(missing) == 1 else None
 
@@ -82,7 +82,7 @@ class Starting:
         self.seated()
 
     def seated(self) -> None:
-        """Start to wait for the hashes of the nonces, as both seats are taken."""
+        """Start to wait for the hashes of the nonces; called when both seats are taken."""
         self.row.state = STARTING
         self.row.deadline = self.settings.now() + self.settings.start_within
         self._await_nonces()
@@ -122,11 +122,11 @@ class Starting:
             self._start()
 
     def not_started(self, opened: float) -> None:
-        """The time to start is up: a player who alone withheld a nonce forfeits.
+        """Handle the end of the time to start: a player who alone withheld a nonce forfeits.
 
-        A server that was `opened` since the nonces were awaited may have been unreachable, so it
-        waits for them as long again. Where no nonce was revealed, no party has learned anything,
-        and the match is closed.
+        `opened` is when the server started. If that was after the wait for nonces began, the server
+        may have been unreachable, so it waits for them as long again. If no nonce was revealed, no
+        party has learned anything, and the match is closed.
         """
         seat, until = self.withholding, opened + self.settings.reveal_within
         if seat is None:
@@ -151,7 +151,7 @@ class Starting:
         self.begin(self._begun(shared_seed(int(self.row.secret), (one, two))))
 
     def _begun(self, seed: int | None) -> Match:
-        """The match of this room; without a seed where a nonce is missing."""
+        """The match of this room; without a seed if a nonce is missing."""
         row = self.row
         options, first = dict(row.options), None
         if options.get("first") == "random":
@@ -170,21 +170,21 @@ class Starting:
         )  # fmt: skip
 
     def _shares(self) -> tuple[list[str | None], list[str]]:
-        """Nonces and hashes as a record has them: empty texts for a computer."""
+        """Nonces and hashes in the form of a record: empty texts for a computer."""
         nonces = [
             "" if seat in self.computers else nonce for seat, nonce in enumerate(self.row.nonces)
         ]
         return nonces, [hash or "" for hash in self.row.hashes]
 
     def begin(self, match: Match) -> None:
-        """Play a match from now on."""
+        """Set the match of the room, which has started."""
         row = self.row
         self.match, row.state, row.begun = match, PLAYING, match.begun
         row.options, row.header = match.game.settings(), written(record.header(match))
 
 
 def time_control(time: dict[str, float | None] | None) -> TimeControl:
-    """A time control of JSON values, checked."""
+    """A time control from JSON values, which are checked."""
     given: dict[str, Any] = {k: v for k, v in (time or {}).items() if v is not None}
     control = TimeControl(**given)
     control.check()

@@ -26,7 +26,7 @@ from duels.server.storage.base import OVER, STARTING, Row, Save, StoredRoom, hea
 if TYPE_CHECKING:
     from duels.server.settings import Settings
 
-REMEMBERED = 64  # refusals; executed commands are remembered for good
+REMEMBERED = 64  # refusals kept in memory; responses to executed commands are stored
 Fields = dict[str, Any] | None  # of a response, besides type, id and ok; most have none
 
 
@@ -65,10 +65,10 @@ class Room(Starting):
         self.lock = asyncio.Lock()
         self.connections: set[Connection] = set()
         self.used = settings.now()
-        self.away = [self.used, self.used]  # since when, where a player is not connected
+        self.away = [self.used, self.used]  # by seat: since when the player is not connected
         self.thinking: asyncio.Task[None] | None = None
         self.timer: asyncio.TimerHandle | None = None
-        self.unloaded = False  # another object may stand for the room now
+        self.unloaded = False  # if True, the room may have been loaded again as another object
         if (begun := header(stored.row)) is not None:
             self.match = record.follow(begun, stored.entries, find, now=settings.now)
             if stored.row.pending is not None:
@@ -76,7 +76,7 @@ class Room(Starting):
             if stored.row.offer is not None:
                 self.match.offer_undo(stored.row.offer)
         elif not stored.row.hashes:
-            # New, or stored before nonces had hashes: a nonce without a hash is not used.
+            # A new room, or one stored before nonces had hashes: nonces without a hash are ignored.
             stored.row.nonces, stored.row.hashes = [None, None], [None, None]
 
     # Queries.
@@ -88,13 +88,13 @@ class Room(Starting):
         return self.match
 
     def time_out(self) -> None:
-        """End the time of players who are past their deadline."""
+        """Time out the players who are past their deadline."""
         match = self.playing()
         for player in match.late_players():
             match.time_out(player)
 
     def summary(self) -> Any:
-        """The values whose change is announced by a `match` message."""
+        """The values whose changes are announced by a `match` message."""
         row = self.row
         names = [seat and seat.name for seat in row.seats]
         return row.state, names, row.rematch, list(row.hashes), list(row.nonces)

@@ -61,7 +61,7 @@ def test_a_run_that_gets_nowhere_gives_up(tmp_path: Path, monkeypatch: pytest.Mo
     loky = pytest.importorskip("joblib.externals.loky")
     monkeypatch.setenv("DUELS_TEST_DIES", str(tmp_path))
     loky.get_reusable_executor().shutdown()
-    with pytest.raises(DuelsError, match="a worker failed; what was played is kept"):
+    with pytest.raises(DuelsError, match="a worker failed; finished games are stored"):
         played(tmp_path / "lost", make_tournament("greedy Dies", "number-wars"), jobs=2)
 
 

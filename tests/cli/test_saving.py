@@ -137,8 +137,8 @@ def test_resume_without_a_seed(tmp_path: Path) -> None:
     ("content", "reason"),
     [
         (None, "cannot read game.json"),
-        ("", "not a whole JSON file"),
-        ('{"format": "duels record"', "not a whole JSON file"),
+        ("", "not a complete JSON file"),
+        ('{"format": "duels record"', "not a complete JSON file"),
         ("[]", "not a record"),
         ('{"format": "duels record", "version": 99}', "version 99"),
         ('{"format": "duels record", "version": 1}', "version 1; this program reads 2 and 3"),

@@ -8,7 +8,7 @@ Fraction(1, 5)
 """
 
 # No `from __future__ import annotations` here: NamedTuple would compile every field's annotation
-# again, which is felt at start-up.
+# again, which slows start-up.
 
 from functools import lru_cache
 from itertools import combinations, combinations_with_replacement

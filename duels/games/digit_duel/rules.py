@@ -7,7 +7,7 @@
 """
 
 # No `from __future__ import annotations` here: NamedTuple would compile every field's annotation
-# again, which is felt at start-up.
+# again, which slows start-up.
 
 from math import inf
 from typing import NamedTuple

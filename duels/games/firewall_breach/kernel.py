@@ -116,14 +116,14 @@ def gain(rules: Rules, state: Array, i: int, player: int, action: int) -> Scalar
 def attack_or_bypass(
     rules: Rules, tables: tuple[Array], state: Array, streams: Array, i: int, player: int
 ) -> Scalar:
-    """By the chance to attack, of `WHOLE`, for each pair of strengths."""
+    """Attack with the probability in the table, in units of 1 / `WHOLE`, for these strengths."""
     own, other = state[i, STRENGTH + player], state[i, STRENGTH + 1 - player]
     return ATTACK ^ int(luck(streams, i) >= tables[0][player, own, other])
 
 
 @lru_cache(maxsize=32)
 def table(game: FirewallBreach, opponent: str) -> Array:
-    """The chances to attack, asked in Python for the whole game: it has a few hundred positions."""
+    """Probabilities to attack by strengths, computed in Python for the few hundred positions."""
     from duels.algorithms.levels import level_mix
     from duels.algorithms.solutions import solve
 

@@ -1,4 +1,4 @@
-"""Firewall Breach as a Pgx environment: rules in JAX, to be mapped over a batch and compiled whole.
+"""Firewall Breach as a Pgx environment: rules in JAX, for `jax.vmap` and `jax.jit`.
 
 >>> env = FirewallEnv(strength="3/7")
 >>> state = env.init(jax.random.PRNGKey(1))
@@ -8,9 +8,9 @@
 >>> state.observation.tolist(), bool(state.terminated)
 ([6, 3, 1], False)
 
-It is one of `pgx.Env`, so what Pgx has for its own games serves: `pgx.experimental.auto_reset`, for
-one. As there, players have numbers apart from their seats: who begins is drawn by `init`. A step
-needs a key, for the die. docs/envs/speed.md says how fast it is, and when a batch is faster.
+`FirewallEnv` is a `pgx.Env`, so functions of Pgx such as `pgx.experimental.auto_reset` accept it.
+As in other Pgx games, player ids are independent of seats: `init` draws which player starts. `step`
+needs a key for the die. docs/envs/speed.md compares its speed with that of batches.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ ATTACK, BYPASS = range(len(ACTIONS))
 @jax.tree_util.register_dataclass
 @dataclasses.dataclass(frozen=True)
 class State(pgx.State):  # type: ignore[misc]
-    """What Pgx shows of every game, and the rest of a state of the pure rules."""
+    """The fields of every Pgx state, and those of a state of the pure rules."""
 
     current_player: Array
     observation: Array
@@ -41,8 +41,8 @@ class State(pgx.State):  # type: ignore[misc]
     truncated: Array
     legal_action_mask: Array
     _step_count: Array
-    _strength: Array  # of the firewalls: of who is to choose, and of the other
-    _mover: Array  # the seat that is to choose
+    _strength: Array  # of the firewalls: that of the player to move first
+    _mover: Array  # the seat of the player to move
 
     @property
     def env_id(self) -> str:
@@ -50,7 +50,7 @@ class State(pgx.State):  # type: ignore[misc]
 
 
 class FirewallEnv(pgx.Env):  # type: ignore[misc]
-    """The game with any of its options, as the pure rules take them."""
+    """The Pgx environment; takes the options of the game."""
 
     def __init__(self, **options: object) -> None:
         super().__init__()
@@ -92,7 +92,7 @@ class FirewallEnv(pgx.Env):  # type: ignore[misc]
         )
 
     def _observe(self, state: State, player_id: Array) -> Array:
-        """As `Game.encode`: the own firewall, the other's, and whether it is the own turn."""
+        """As `Game.encode`: own firewall, opponent's firewall, whether it is the player's turn."""
         mine = player_id == state.current_player
         strength = jnp.where(mine, state._strength, state._strength[::-1])
         return jnp.append(strength, mine.astype(jnp.int32))

@@ -6,7 +6,7 @@ State(strength=(10, 7), mover=1, rolling=False)
 """
 
 # No `from __future__ import annotations` here: NamedTuple would compile every field's annotation
-# again, which is felt at start-up.
+# again, which slows start-up.
 
 from functools import cache
 from math import inf
@@ -74,12 +74,12 @@ Rulings
 class State(NamedTuple):
     strength: tuple[int, int]
     mover: Seat
-    rolling: bool = False  # an attack was chosen and the die is in the air
+    rolling: bool = False  # an attack was chosen and the die is not rolled yet
 
 
 @cache
 def die() -> "Mapping[str, Fraction]":
-    """The odds of a roll. Made at the first one: importing fractions is felt at start-up."""
+    """The odds of a roll. Made when first used, because importing fractions slows start-up."""
     from fractions import Fraction
 
     return {str(face): Fraction(1, FACES) for face in range(1, FACES + 1)}

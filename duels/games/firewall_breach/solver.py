@@ -1,7 +1,7 @@
-"""Firewall Breach solved by itself: one small recursion over both strengths.
+"""Exact solution of Firewall Breach: a recursion over both strengths.
 
-A position is the mover's own strength and the other's. When both attacks miss, the same two
-strengths come back with the other player to move, so those two positions are solved together.
+A position is the strength of the mover and that of the opponent. After a miss the strengths are the
+same with the opponent to move, so two positions that differ only in this are solved together.
 
 >>> from duels.games import load
 >>> game = load("firewall-breach", strength=2)
@@ -20,9 +20,10 @@ from duels.core.game import AnyGame, Move
 from duels.games.firewall_breach.rules import ACTIONS, FACES, HITS, FirewallBreach, State
 
 HIT_CHANCE = Fraction(HITS, FACES)
-SMALL = 20  # up to here ties are broken by what does best against the medium level
-QUICK = 60  # up to here it takes less than half a second
-LARGEST = 200  # a few seconds, and fractions of some 90 digits
+# Largest strengths:
+SMALL = 20  # at which ties are broken by what scores most against the medium level
+QUICK = 60  # at which solving takes less than half a second
+LARGEST = 200  # at all: a few seconds, and fractions of some 90 digits
 
 
 class FirewallBreachSolution(Solution):
@@ -47,7 +48,7 @@ class FirewallBreachSolution(Solution):
         return wins if state.mover == 0 else 1 - wins
 
     def preferred(self, state: State, player: int, optimal: list[Move]) -> list[Move]:
-        """Of two equally good actions, the one that does better against the medium level."""
+        """Of two optimal actions, the one that scores more against the medium level."""
         if len(optimal) == 1 or max(self._strength) > SMALL:
             return optimal
         if player not in self._against_medium:
@@ -82,15 +83,15 @@ class FirewallBreachSolution(Solution):
         return Fraction(1) if other <= 0 else self._wins[own, other]
 
     def _solve_all(self, strength: int, progress: Progress | None) -> None:
-        """Positions in order of both strengths together, since every hit and bypass lowers it."""
+        """Solve positions in order of the sum of both strengths: hits and bypasses lower it."""
         for total in range(2, 2 * strength + 1):
             for own in range(max(1, total - strength), total // 2 + 1):
                 self._solve_both(own, total - own)
             if progress is not None:
-                progress(len(self._wins) / strength**2, f"strengths {total} together")
+                progress(len(self._wins) / strength**2, f"sum of strengths {total}")
 
     def _solve_both(self, own: int, other: int) -> None:
-        """Two positions that lead to each other by a miss: whose best actions fit together?"""
+        """Solve two positions that lead to each other by a miss: try all four pairs of actions."""
         pair = [(own, other), (other, own)]
         bypass = [self._after(a, b, self._bypass) for a, b in pair]
         hit = [HIT_CHANCE * self._after(a, b, self._hit) for a, b in pair]

@@ -9,7 +9,7 @@
 """
 
 # No `from __future__ import annotations` here: NamedTuple would compile every field's annotation
-# again, which is felt at start-up.
+# again, which slows start-up.
 
 from functools import lru_cache
 from math import inf

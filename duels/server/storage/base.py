@@ -34,7 +34,7 @@ class Unavailable(DuelsError):
 class StoreError(DuelsError):
     """One item cannot be read or written, now or later; nothing was changed.
 
-    Other matches are not affected. Its text, which clients are shown, quotes no stored value.
+    Other matches are not affected. Clients are shown the message, so it contains no stored value.
     """
 
 
@@ -66,11 +66,11 @@ class Row(msgspec.Struct):
     request: str | None = None
     time: dict[str, float | None] | None = None
     updated: float = 0.0
-    deadline: float | None = None  # when something is to happen without a command
+    deadline: float | None = None  # when the room must change without a command
     begun: float | None = None
     ended: float | None = None
     nonces: list[str | None] = []  # as revealed
-    hashes: list[str | None] = []  # of the nonces; empty in matches older than hashes
+    hashes: list[str | None] = []  # of the nonces; empty in matches stored before there were hashes
     header: msgspec.Raw = NOTHING  # of the record, as JSON; null before the start
     pending: dict[str, Any] | None = None  # sealed choices
     offer: int | None = None  # the player who asks to undo
@@ -97,7 +97,7 @@ class Save(NamedTuple):
     """One change of a room, written atomically."""
 
     row: Row  # with the version at which it was read, 0 for a new one
-    number: int = 0  # of the first of the entries
+    number: int = 0  # of the first entry
     entries: tuple[bytes, ...] = ()
     response: tuple[str, bytes] | None = None  # the seat and id of a command, and its response
 
@@ -124,7 +124,7 @@ class Damage:
     def report(self, room: str, error: Exception) -> None:
         if room not in self.rooms:
             self.rooms.add(room)
-            # Texts of other errors may quote stored values, which contain secrets.
+            # Messages of other errors may contain stored values, which are secret.
             what = error if isinstance(error, StoreError) else type(error).__name__
             log.error("the stored match %s is damaged and skipped: %s", room, what)
 

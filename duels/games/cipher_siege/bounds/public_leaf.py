@@ -45,7 +45,7 @@ from duels.games.cipher_siege.store import Store
 
 @compiled
 def draw_cards(source: Array, target: Array, size: int, geo: Geometry) -> None:
-    """Weights of hands of a size to those with one more card: a draw of any card, not weighed."""
+    """Weights of hands after a draw, from those of hands of a size; each card counts once."""
     fill(target, geo.first[size + 1], geo.first[size + 2], 0.0)
     for hand in range(geo.first[size], geo.first[size + 1]):
         if source[hand] > 0.0:
@@ -56,7 +56,7 @@ def draw_cards(source: Array, target: Array, size: int, geo: Geometry) -> None:
 
 @compiled
 def list_hands(level: int, geo: Geometry, wk: Work) -> Any:
-    """The opponent's hands that have a weight, packed for `reach_of`; how many."""
+    """List the opponent's hands with a positive weight for `reach_of`; returns their number."""
     p = wk.pub[level]
     count = 0
     for g in range(geo.first[p[THEIRS]], geo.first[p[THEIRS] + 1]):
@@ -71,7 +71,7 @@ def list_hands(level: int, geo: Geometry, wk: Work) -> Any:
 
 @compiled
 def reach_of(level: int, hand: int, count: int, geo: Geometry, wk: Work) -> Any:
-    """The chance to be here with an own hand, for one order of the own draws."""
+    """The probability of this node with a hand of the responder, for one order of its draws."""
     odds, code = geo.odds[wk.pub[level, SHUF]], geo.code[hand]
     wide, high = geo.wide[code], geo.const[HIGH]
     total = 0.0
@@ -83,11 +83,11 @@ def reach_of(level: int, hand: int, count: int, geo: Geometry, wk: Work) -> Any:
 
 @compiled
 def survivals(level: int, tb: Tables, geo: Geometry, wk: Work) -> Any:
-    """For each hand of the opponent with its next draw: the weight of those cards that do not win.
+    """For each hand of the opponent after its next draw: the weight of draws that do not win.
 
-    One column for each card the responder may defend with, then one for each it may give away,
-    one for an attack, and all of the weight. Returns how many hands there are. The hand counts
-    before the exchange, since a swap changes nothing about which cards are out.
+    Columns: one for each card the responder may defend with, one for each card it may give in a
+    swap, one for an attack, and the total weight. Returns the number of hands. Hands are taken
+    before the swap, since a swap does not change which cards are out of the deck.
     """
     p = wk.pub[level]
     values, n, ci = tb.const[VALUES], p[THEIRS], p[CI]
@@ -133,7 +133,7 @@ def survivals(level: int, tb: Tables, geo: Geometry, wk: Work) -> Any:
 
 @compiled
 def survive(level: int, hand: int, count: int, geo: Geometry, wk: Work) -> None:
-    """The chance to see another turn with a hand that cannot win, by column, into `wk.total`."""
+    """Probabilities that the responder, who cannot win now, gets another turn: into `wk.total`."""
     odds, code, total = geo.odds[wk.pub[level, SHUF]], geo.code[hand], wk.total
     wide, high = geo.wide[code], geo.const[HIGH]
     fill(total, 0, total.shape[0], 0.0)
@@ -146,7 +146,7 @@ def survive(level: int, hand: int, count: int, geo: Geometry, wk: Work) -> None:
 
 @compiled
 def survival(level: int, hand: int, count: int, tb: Tables, geo: Geometry, wk: Work) -> Any:
-    """The best chance, times that of being here, to see another turn; `hand` cannot win."""
+    """The largest probability of another turn, times that of the node; `hand` cannot win."""
     p = wk.pub[level]
     values, n, total = tb.const[VALUES], p[THEIRS], wk.total
     survive(level, hand, count, geo, wk)
@@ -160,9 +160,9 @@ def survival(level: int, hand: int, count: int, tb: Tables, geo: Geometry, wk: W
 
 @compiled
 def guess_acts(level: int, size: int, count: int, tb: Tables, geo: Geometry, wk: Work) -> None:
-    """First bounds of `count` own moves: the opponent's next draw must be survived.
+    """First bounds of `count` moves of the responder: it must survive the opponent's next draw.
 
-    `size`: of the own hands, which have drawn and cannot win.
+    `size` is that of the responder's hands, which include the drawn card and cannot win.
     """
     p, q = wk.pub[level], wk.q[level]
     values, hands, low = tb.const[VALUES], geo.code.shape[0], geo.first[size]
@@ -189,7 +189,7 @@ def guess_acts(level: int, size: int, count: int, tb: Tables, geo: Geometry, wk:
 
 @compiled
 def expected(level: int, hand: int, tb: Tables, geo: Geometry, wk: Work, qt: Store) -> Any:
-    """What going on as learned scores from here with a hand; 0 where nothing is known."""
+    """The expected score of the learned responder with a hand; 0 where it has no estimate."""
     p, s, q, n = wk.pub[level], wk.state, wk.mix[2], wk.mix[3]
     s[compiled_rules.HAND_M] = geo.code[hand]
     s[compiled_rules.HAND_O] = geo.code[geo.first[p[THEIRS]]]  # any hand of that size
@@ -202,10 +202,10 @@ def expected(level: int, hand: int, tb: Tables, geo: Geometry, wk: Work, qt: Sto
 
 @compiled
 def leaf(level: int, tb: Tables, geo: Geometry, wk: Work, qt: Store) -> Any:
-    """Bounds for the hands with an own weight, and how far apart they are in all.
+    """Bounds for the responder's hands with a positive weight; returns their total gap.
 
-    Above: a win at once, or the next turn of the opponent must be survived. Below: a win at once,
-    or what the learned responder is expected to score.
+    Upper bound: the responder wins now or survives the opponent's next turn. Lower bound: it wins
+    now or scores what the learned responder is expected to score.
     """
     p = wk.pub[level]
     m = p[MINE]
