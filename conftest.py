@@ -89,7 +89,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure() -> None:
-    # A shell starts background jobs with Ctrl-C and Ctrl-\\ ignored, and programs under test inherit
+    # A shell starts background jobs with SIGINT and SIGQUIT ignored; programs under test inherit
     # that.
     if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)

@@ -103,8 +103,15 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("jobs", ["1", pytest.param("2", marks=pytest.mark.extra("arena"))])
-@pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGINT])
+@pytest.mark.parametrize(
+    ("how", "jobs"),
+    [
+        (signal.SIGKILL, "1"),
+        pytest.param(signal.SIGINT, "1", marks=pytest.mark.long),
+        pytest.param(signal.SIGKILL, "2", marks=(pytest.mark.extra("arena"), pytest.mark.long)),
+        pytest.param(signal.SIGINT, "2", marks=pytest.mark.extra("arena")),
+    ],
+)
 def test_an_interrupted_run_goes_on(
     tmp_path: Path, whole: Path, how: signal.Signals, jobs: str
 ) -> None:

@@ -219,7 +219,7 @@ def test_what_a_player_does_after_the_end_changes_nothing(tmp_path: Path) -> Non
 
 @pytest.mark.slow
 def test_a_test_ends_where_it_is_decided_in_order(tmp_path: Path) -> None:
-    tournament = make_tournament("greedy random", "number-clash", pairs=400, sprt=(0.0, 200.0))
+    tournament = make_tournament("greedy random", "number-clash", pairs=200, sprt=(0.0, 200.0))
     (found,) = played(tmp_path / "test", tournament)
     (whole,) = played(tmp_path / "whole", tournament._replace(sprt=None))
     last = decide(whole.pair_scores(), 0.0, 200.0)

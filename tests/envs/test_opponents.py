@@ -128,7 +128,9 @@ def test_in_100_000_games_every_move_comes_up_as_often_as_the_player_would_choos
     assert differing(game, opponent, opponent, steps=30, draws=DRAWS) == []
 
 
-@pytest.mark.parametrize("opponent", ["greedy", "medium", "perfect"])
+@pytest.mark.parametrize(
+    "opponent", ["greedy", "medium", pytest.param("perfect", marks=pytest.mark.long)]
+)
 @pytest.mark.parametrize("game", VARIANTS, ids=label)
 def test_variants_too_are_played_as_the_player_would(game: AnyGame, opponent: str) -> None:
     assert differing(game, opponent, opponent, steps=25, draws=10_000) == []

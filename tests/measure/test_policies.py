@@ -250,7 +250,8 @@ def test_the_best_response_to_hidden_hands_scores_what_it_says(policy: Any) -> N
 
 @pytest.mark.extra("solve")
 @pytest.mark.slow
-@pytest.mark.parametrize("first", [0, pytest.param(1, marks=pytest.mark.long)])
+@pytest.mark.long
+@pytest.mark.parametrize("first", [0, 1])
 def test_the_learned_response_to_the_full_game_plays_and_scores_what_it_says(first: int) -> None:
     """In real matches against the strategy, within five standard errors."""
     game = load("cipher-siege", first=first)
