@@ -12,6 +12,7 @@ Fraction(2, 3)
 from __future__ import annotations
 
 from fractions import Fraction
+from functools import cache
 
 from duels.algorithms.best_response import Enumeration, by_state
 from duels.algorithms.levels import level_mix
@@ -68,6 +69,7 @@ class FirewallBreachSolution(Solution):
         ]
 
     def _response_to_medium(self, player: int) -> Enumeration:
+        @cache  # asked again with every choice between equally good actions
         def choice(state: State) -> Assessment:
             return self.assess_turn(state, state.mover, ACTIONS)
 
