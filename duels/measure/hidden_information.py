@@ -15,9 +15,10 @@ from collections import defaultdict
 from random import Random
 from typing import Any, NamedTuple
 
-from duels.algorithms.solution import Progress, Unsolved, score
+from duels.algorithms.solution import Progress, Unsolved
 from duels.core.game import AnyGame, Chance, Decide, Event, Move, Outcome, Over, Pick
 from duels.core.match import TURN_LIMIT
+from duels.core.payoffs import unit_of
 from duels.core.player import View
 from duels.measure import learned
 from duels.measure.policies import QueriedPolicy
@@ -67,6 +68,7 @@ class ResponseTree:
         most: int = MOST,
     ) -> None:
         self.game, self.seat, self.responder = game, seat, 1 - seat
+        self.unit = unit_of(game)
         self._policies = {seat: policy}
         if other is not None:
             self._policies[self.responder] = other
@@ -154,10 +156,11 @@ class ResponseTree:
         for weighted in group:
             turn = self.game.turn(weighted.state)
             if isinstance(turn, Decide) and weighted.decisions >= self._limit:
-                total += 0.5 * weighted.weight
+                total += float(self.unit.draw) * weighted.weight
             elif isinstance(turn, Over):
-                points = float(score(turn))
-                total += weighted.weight * (points if self.responder == 0 else 1 - points)
+                value = self.unit.end(turn)
+                own = value if self.responder == 0 else self.unit.other(value)
+                total += weighted.weight * float(own)
             else:
                 going.append((weighted, turn))
         choosing = [isinstance(t, Decide) and self.responder in t.options for _, t in going]
@@ -263,11 +266,12 @@ def hidden_exploitability(
         trees = [ResponseTree(game, seat, policies[seat], turn_limit=turn_limit) for seat in (0, 1)]
         for policy in policies:
             policy.confirm()
-        itself = 1 - ResponseTree(game, 0, *policies, turn_limit=turn_limit).value
+        total = unit_of(game).total
+        itself = total - ResponseTree(game, 0, *policies, turn_limit=turn_limit).value
     seats = []
     for seat, (tree, policy) in enumerate(zip(trees, policies, strict=True)):
-        own = itself if seat == 0 else 1 - itself
-        seats.append(SeatResult(game, seat, own, None, 1 - tree.value, policy=policy))
+        own = itself if seat == 0 else total - itself
+        seats.append(SeatResult(game, seat, own, None, total - tree.value, policy=policy))
         seats[seat].require_best()
     return Exploitability(game, (seats[0], seats[1]), SELF_PLAY)
 
