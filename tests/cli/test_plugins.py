@@ -10,14 +10,14 @@ import pytest
 
 from duels.core.conformance import check
 from tests.plugins import install
-from tests.plugins.kuhn import KuhnPoker
+from tests.plugins.kuhn_poker import KuhnPoker
 from tests.terminal_helpers import ROOT, Finished, Screen, run
 
 pytestmark = pytest.mark.slow
 
 GAMES = {
-    "kuhn-poker": "tests.plugins.kuhn:KuhnPoker",
-    "misleading-kuhn-poker": "tests.plugins.kuhn:MisleadingKuhnPoker",
+    "kuhn-poker": "tests.plugins.kuhn_poker:KuhnPoker",
+    "misleading-kuhn-poker": "tests.plugins.kuhn_poker:MisleadingKuhnPoker",
     "coin-wars": "tests.plugins.coin_wars:CoinWars",
 }
 NOT_SOLVED = "cannot play this: kuhn-poker has hidden information"
