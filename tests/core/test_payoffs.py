@@ -126,4 +126,4 @@ def test_rewards_of_environments_are_payoffs() -> None:
     episode = Episode(encoding(Stakes(strength=2)), 1)
     while episode.result is None:
         episode.pick(episode.deciders[0], 1)  # bypass
-    assert episode.rewards == (pytest.approx(4 / 3), pytest.approx(-4 / 3))
+    assert episode.rewards == pytest.approx((4 / 3, -4 / 3))

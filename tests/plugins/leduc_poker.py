@@ -102,7 +102,7 @@ class LeducPoker(Game[State, Seen]):
             lost = self.paid(state.rounds)[loser]
             return Over(1 - loser, f"{player_name(loser)} has folded.", payoff=lost)
         if not ended(bets):
-            options = MOVES if "raise" in bets else MOVES[1:]
+            options: tuple[str, ...] = MOVES if "raise" in bets else MOVES[1:]
             options = options if bets.count("raise") < MOST_RAISES else options[:-1]
             return Decide({self.chooser(len(bets)): options})
         if not state.board:

@@ -30,8 +30,8 @@ DICE = 2  # one for each player
 LIAR = "liar"
 
 RULES = """\
-Each player rolls a die with the faces 1 to {faces} in secret. The face {faces} is wild: it counts as
-any face.
+Each player rolls a die with the faces 1 to {faces} in secret. The face {faces} is wild: it counts
+as any face.
 
 In turn, players bid how many of the two dice show a face: "bid 2 1" says that both show a 1. A bid
 must say more than the last one: more dice, or as many of a higher face. Instead of bidding, a
