@@ -33,6 +33,7 @@ ALGORITHMS = {"cfr+": CFR_PLUS, "dcfr": DISCOUNTED, "pcfr+": PREDICTIVE}
 DEFAULT = "pcfr+"
 TARGET = 1e-6  # the exploitability at which a solve ends
 ITERATIONS = 100_000  # the most
+FEW = 500  # pairs of sequences, up to which Python is done before numba has compiled
 LEAST = 1e-15  # no exploitability is told from 0 below that
 CHECKED = 1.5  # the exploitability is measured after so many times the iterations before
 
@@ -268,13 +269,16 @@ def strategies(tree: InfostateTree, one: Behaviour, two: Behaviour) -> Strategie
 
 
 class Cfr:
-    """A run of CFR on a tree, which can be continued. Without numba it runs in Python."""
+    """A run of CFR on a tree, which can be continued.
+
+    It runs in Python where numba is not installed, or would take longer to compile.
+    """
 
     def __init__(
         self, tree: InfostateTree, algorithm: str = DEFAULT, *, fast: bool | None = None
     ) -> None:
         self.algorithm, self.iterations = algorithm, 0
-        self._fast = have_numba() if fast is None else fast
+        self._fast = have_numba() and len(tree.pairs) > FEW if fast is None else fast
         self.form = sequence_form(tree, self._fast)
         self._sizes = [player.sequences for player in tree.players]
         self._learning = Learning(*(self._room() for _ in Learning._fields))

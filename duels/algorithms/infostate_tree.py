@@ -32,6 +32,7 @@ from duels.core.player import View
 
 MOST_STATES = 300_000  # information states of both players
 MOST_HISTORIES = 3_000_000  # a minute or two in Python
+ENDING = 0.05  # how likely a playout is to end the game, against going on
 STEP = 20_000  # histories between two words of progress
 
 Behaviour = Callable[[View], Mapping[Move, float]]  # a policy: the probability of each move
@@ -188,30 +189,33 @@ class InfostateTree:
 
         A branch is what the viewer sees of an event, and an event with that look is drawn. The mean
         is the number of information states if every draw can go on in all the ways that the others
-        can, and less if not.
+        can, and less if not. Events that end the game are seldom drawn, which changes no mean: a
+        playout shows most where it is long.
         """
-        state, decisions, width, size = self.game.start(), 0, 1, 0
-        while size < enough:
-            turn = self.game.turn(state)
-            if isinstance(turn, Over) or (
-                isinstance(turn, Decide) and decisions >= self.turn_limit
-            ):
-                return size
-            events = [event for event, _ in events_of(turn)]
-            if viewer is None:
-                width *= len(events)
-                size += width
-            else:
-                if isinstance(turn, Decide) and viewer in turn.options:
-                    size += width
-                looks: dict[Event, list[Event]] = {}
-                for event in events:
-                    looks.setdefault(self.game.redact(state, event, viewer), []).append(event)
-                width *= len(looks)
-                events = randomness.choice(list(looks.values()))
+        game, state, decisions, width, size = self.game, self.game.start(), 0, 1.0, 0.0
+        turn = game.turn(state)
+        while size < enough and not isinstance(turn, Over):
+            if isinstance(turn, Decide) and decisions >= self.turn_limit:
+                break
             decisions += isinstance(turn, Decide)
-            state = self.game.play(state, *picks_of(randomness.choice(events)))
-        return enough
+            if viewer is not None and isinstance(turn, Decide) and viewer in turn.options:
+                size += width
+            branches: dict[Any, list[tuple[float, Any, Any]]] = {}
+            for number, (event, _) in enumerate(events_of(turn)):
+                after = game.play(state, *picks_of(event))
+                then = game.turn(after)
+                look: Any = number if viewer is None else game.redact(state, event, viewer)
+                weight = ENDING if isinstance(then, Over) else 1.0
+                branches.setdefault(look, []).append((weight, after, then))
+            if viewer is None:
+                size += width * len(branches)
+            weights = [sum(weight for weight, _, _ in branch) for branch in branches.values()]
+            ((drawn, branch),) = randomness.choices(
+                list(zip(weights, branches.values(), strict=True)), weights
+            )
+            width *= sum(weights) / drawn
+            ((_, state, turn),) = randomness.choices(branch, [weight for weight, _, _ in branch])
+        return min(size, enough)
 
     def _build(self, progress: Progress | None) -> None:
         game, (one, two) = self.game, self.players

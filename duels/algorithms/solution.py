@@ -82,6 +82,8 @@ class Solution:
     """The values of one game. A kind of solution says what is known at each choice."""
 
     approximate: bool = False
+    sampled: bool = False  # values are estimates with an error
+    open_hands: bool = False  # `value_at` sees what is hidden from the players
     learns_responses: bool = False  # whether `learn_response` serves
     # Where values are approximate: a best responder gained this much, both seats together, so the
     # strategy can be exploited by at least that. None: it was not measured. `own_bound` is what the

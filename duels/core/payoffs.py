@@ -51,6 +51,15 @@ class Unit:
         """The same value for the other player."""
         return self.total - value
 
+    @property
+    def span(self) -> float:
+        """The difference of the best and the worst result."""
+        return float(self.highest) - float(self.lowest)
+
+    def part(self, value: Payoff) -> float:
+        """A value as a part of what is possible, from 0 for the worst result to 1 for the best."""
+        return (float(value) - float(self.lowest)) / self.span
+
 
 def unit_of(game: AnyGame) -> Unit:
     """The unit of a game's values."""

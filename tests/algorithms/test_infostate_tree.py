@@ -87,7 +87,16 @@ def test_a_budget_is_kept_and_named() -> None:
 
 
 @pytest.mark.parametrize(
-    "game", [load("cipher-siege"), load("digit-duel", hidden=True), LiarsDice(faces=20)], ids=name
+    "game",
+    [
+        load("cipher-siege"),
+        load(
+            "cipher-siege", integrity=1, values=1, copies=2, hand=1, limit=1
+        ),  # most games end soon
+        load("digit-duel", hidden=True),
+        LiarsDice(faces=20),
+    ],
+    ids=name,
 )
 def test_a_game_that_is_far_too_large_is_refused_by_a_few_playouts(
     game: AnyGame, monkeypatch: pytest.MonkeyPatch
@@ -95,6 +104,19 @@ def test_a_game_that_is_far_too_large_is_refused_by_a_few_playouts(
     monkeypatch.setattr(InfostateTree, "_build", lambda *given: pytest.fail("it was built"))
     with pytest.raises(TooManyStates, match="more than 300,000 information states"):
         InfostateTree(game)
+
+
+def test_playouts_estimate_sizes_from_below() -> None:
+    """Of histories without bias; of information states at most without bias."""
+    tree = InfostateTree(LeducPoker())
+    randomness, count = Random(1), 1500
+    means = [
+        sum(tree._playout(randomness, viewer, 10**9) for _ in range(count)) / count
+        for viewer in (None, 0, 1)
+    ]
+    assert means[0] == pytest.approx(tree.histories, rel=0.05)
+    for player, mean in zip(tree.players, means[1:], strict=True):
+        assert 0.75 * player.states < mean < 1.05 * player.states
 
 
 def test_progress_is_told(monkeypatch: pytest.MonkeyPatch) -> None:

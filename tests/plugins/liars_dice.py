@@ -181,6 +181,15 @@ class LiarsDice(Game[State, Seen]):
         return dice
 
 
+class GreatLiarsDice(LiarsDice):
+    """Has far more information states than can be solved."""
+
+    slug = "great-liars-dice"
+    title = "Great Liar's Dice"
+
+    faces = Number(20, 2, 20, "faces of a die; the highest is wild")
+
+
 def parts(bid: str) -> tuple[int, int]:
     """How many dice, and of which face."""
     _, count, face = bid.split()

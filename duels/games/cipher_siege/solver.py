@@ -88,7 +88,7 @@ class Advice(NamedTuple):
 
 class CipherSiegeSolution(Solution):
     game: CipherSiege
-    approximate = True
+    approximate = sampled = True
     learns_responses = True
 
     def __init__(self, game: AnyGame, progress: Progress | None = None) -> None:
