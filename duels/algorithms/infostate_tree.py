@@ -20,6 +20,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterable, Mapping
 from itertools import product
+from math import exp
 from random import Random
 from typing import Any, NamedTuple
 
@@ -33,6 +34,8 @@ from duels.core.player import View
 MOST_STATES = 300_000  # information states of both players
 MOST_HISTORIES = 3_000_000  # a minute or two in Python
 ENDING = 0.05  # how likely a playout is to end the game, against going on
+TILTS = (0.0, 0.2, 0.7)  # per event that can follow: the last suits trees that double with each
+MANY = 50  # events that can follow; more count as so many
 STEP = 20_000  # histories between two words of progress
 
 Behaviour = Callable[[View], Mapping[Move, float]]  # a policy: the probability of each move
@@ -168,29 +171,34 @@ class InfostateTree:
     def _refuse_large(self) -> None:
         """Raise at once for a game that is far beyond the budget."""
         randomness = Random("how large the tree is")
-        views = (0, 1)
-        if clearly_larger(
-            lambda enough: sum(self._playout(randomness, viewer, enough) for viewer in views),
-            self._most,
-        ):
-            raise self._too_many()
-        if clearly_larger(
-            lambda enough: self._playout(randomness, None, enough), self._most_histories
-        ):
-            raise self._too_long()
+        for tilt in TILTS:
+
+            def states(enough: int, tilt: float = tilt) -> float:
+                return sum(self._playout(randomness, viewer, enough, tilt) for viewer in (0, 1))
+
+            def histories(enough: int, tilt: float = tilt) -> float:
+                return self._playout(randomness, None, enough, tilt)
+
+            if clearly_larger(states, self._most):
+                raise self._too_many()
+            if clearly_larger(histories, self._most_histories):
+                raise self._too_long()
 
     def _too_long(self) -> TooManyStates:
         return TooManyStates(
             f"{self.game.slug} has more than {self._most_histories:,} histories with these options"
         )
 
-    def _playout(self, randomness: Random, viewer: int | None, enough: int) -> float:
+    def _playout(
+        self, randomness: Random, viewer: int | None, enough: int, tilt: float = 0.0
+    ) -> float:
         """An estimate of a player's information states by a random playout; None: of histories.
 
         A branch is what the viewer sees of an event, and an event with that look is drawn. The mean
         is the number of information states if every draw can go on in all the ways that the others
-        can, and less if not. Events that end the game are seldom drawn, which changes no mean: a
-        playout shows most where it is long.
+        can, and less if not. How likely an event is to be drawn changes no mean, and playouts show
+        most where they are long: events that end the game are seldom drawn, and with a tilt,
+        events are drawn more often the more can follow.
         """
         game, state, decisions, width, size = self.game, self.game.start(), 0, 1.0, 0.0
         turn = game.turn(state)
@@ -205,7 +213,7 @@ class InfostateTree:
                 after = game.play(state, *picks_of(event))
                 then = game.turn(after)
                 look: Any = number if viewer is None else game.redact(state, event, viewer)
-                weight = ENDING if isinstance(then, Over) else 1.0
+                weight = ENDING if isinstance(then, Over) else exp(tilt * min(MANY, _width(then)))
                 branches.setdefault(look, []).append((weight, after, then))
             if viewer is None:
                 size += width * len(branches)
@@ -296,6 +304,11 @@ class InfostateTree:
             mix = policy(view)
             found += [float(mix.get(move, 0.0)) for move in view.options]
         return found
+
+
+def _width(turn: Decide | Chance) -> int:
+    """How many moves or outcomes a turn has."""
+    return len(turn.odds) if isinstance(turn, Chance) else sum(map(len, turn.options.values()))
 
 
 def picks_of(event: Event) -> tuple[Move, ...]:

@@ -141,7 +141,9 @@ class Game(Generic[S, O]):
         if known is None:
             known = _options[cls] = {}
             for kind in cls.__mro__:
-                known |= {n: value for n, value in vars(kind).items() if isinstance(value, Option)}
+                for name, value in vars(kind).items():
+                    if isinstance(value, Option):
+                        known.setdefault(name, value)  # a subclass may replace an option
         return known
 
     def check(self) -> None:
