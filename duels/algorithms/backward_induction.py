@@ -3,7 +3,7 @@
 The graph of all states is walked and cut into components of states that lead to each other.
 Components are solved children first: a lone state directly, a cycle without chance by working
 backwards from its exits, a cycle with chance by finding both players' best policies and solving
-their equations exactly. Play that never ends is worth a half.
+their equations exactly. Play that never ends is worth a draw.
 
 >>> from duels.games import load
 >>> game = load("number-clash", numbers=4, points=2)
@@ -16,8 +16,9 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import Any, NamedTuple
 
-from duels.algorithms.solution import HALF, Progress, Solution, Unsolved, Value, score
+from duels.algorithms.solution import HALF, Progress, Solution, Unsolved, Value
 from duels.core.game import AnyGame, Chance, Decide, Over
+from duels.core.payoffs import Unit, unit_of
 from duels.core.player import View
 
 LARGEST = 400_000  # states; beyond that enumeration in Python takes minutes
@@ -34,7 +35,7 @@ class Node(NamedTuple):
     player: int
     children: tuple[int, ...]
     odds: tuple[Fraction, ...] = ()
-    score: Fraction = HALF
+    value: Value = HALF  # at the end of a game; elsewhere, of play that never ends
     width: int = 0  # columns of a sealed choice's matrix
 
 
@@ -82,7 +83,7 @@ def enumerate_states(
 
     States that a match reaches only when a player's time runs out are among them.
     """
-    start = game.start()
+    start, unit = game.start(), unit_of(game)
     states: dict[Any, int] = {start: 0}
     queue, nodes = [start], []
 
@@ -95,32 +96,33 @@ def enumerate_states(
     for state in queue:
         if len(states) > largest:
             raise Unsolved(f"{game.slug} has more than {largest:,} states with these options")
-        nodes.append(_node(game, state, number))
+        nodes.append(_node(game, state, number, unit))
         if progress is not None and len(nodes) % STEP == 0:
             progress(0.5 * len(nodes) / len(states), f"{len(states):,} states found")
     return states, nodes
 
 
-def _node(game: AnyGame, state: Any, number: Any) -> Node:
+def _node(game: AnyGame, state: Any, number: Any, unit: Unit) -> Node:
     turn = game.turn(state)
     if isinstance(turn, Over):
-        return Node("over", 0, (), score=score(turn))
+        return Node("over", 0, (), value=unit.end(turn))
     if isinstance(turn, Chance):
         children = tuple(number(game.play(state, outcome)) for outcome in turn.odds)
-        return Node("chance", 0, children, odds=tuple(turn.odds.values()))
+        return Node("chance", 0, children, odds=tuple(turn.odds.values()), value=unit.draw)
     if len(turn.options) == 1:
         ((player, moves),) = turn.options.items()
         if game.timeout_move is not None:
             number(game.play(state, game.timeout_move))  # no option, so none of the children
-        return Node("choice", player, tuple(number(game.play(state, move)) for move in moves))
+        children = tuple(number(game.play(state, move)) for move in moves)
+        return Node("choice", player, children, value=unit.draw)
     pairs = [(one, two) for one in turn.options[0] for two in turn.options[1]]
     children = tuple(number(game.play(state, *pair)) for pair in pairs)
-    return Node("sealed", 0, children, width=len(turn.options[1]))
+    return Node("sealed", 0, children, value=unit.draw, width=len(turn.options[1]))
 
 
 def solve_graph(nodes: list[Node], progress: Progress | None = None) -> Values:
     """The value of every node."""
-    values: Values = {number: node.score for number, node in enumerate(nodes)}
+    values: Values = {number: node.value for number, node in enumerate(nodes)}
     long = progress if len(nodes) > STEP else None
     for done, component in enumerate(components(nodes)):
         if long is not None and done % STEP == 0:
@@ -140,7 +142,7 @@ def solve_graph(nodes: list[Node], progress: Progress | None = None) -> Values:
 def backed_up(node: Node, values: Values) -> Value:
     """A node's value from its children's."""
     if node.kind == "over":
-        return node.score
+        return node.value
     reached = [values[child] for child in node.children]
     if node.kind == "chance":
         return sum((odd * v for odd, v in zip(node.odds, reached, strict=True)), Fraction(0))
@@ -193,9 +195,9 @@ def components(nodes: list[Node]) -> list[list[int]]:
 
 
 def _work_backwards(nodes: list[Node], component: list[int], values: Values) -> None:
-    """A cycle of choices: from a half everywhere, back up until nothing changes.
+    """A cycle of choices: from a draw everywhere, back up until nothing changes.
 
-    Each pass lengthens the play that is looked at by one choice, so what is still a half at the
+    Each pass lengthens the play that is looked at by one choice, so what is still a draw at the
     end is where neither player can force an end that is better for them than an endless game.
     """
     changed = True

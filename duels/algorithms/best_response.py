@@ -20,6 +20,7 @@ from typing import Any
 from duels.algorithms.response_graph import DRAWN, LOST, PLAIN, POLICY, RESPONDER, WON, Graph
 from duels.algorithms.solution import Progress, Unsolved
 from duels.core.game import AnyGame, Chance, Decide, Move, Over
+from duels.core.payoffs import unit_of
 
 Ask = Callable[
     [Sequence[Any], int], Sequence[Mapping[Move, float]]
@@ -54,6 +55,8 @@ class Enumeration:
             raise Unsolved(
                 f"{game.slug} has hidden hands: a response to its states would see the cards"
             )
+        if unit_of(game).pays:
+            raise Unsolved(f"wins in {game.slug} pay differently; this counts wins")
         self.game, self.seat, self.responder = game, seat, 1 - seat
         self._ask, self._answers, self._allowed = ask, answers, allowed
         self._largest, self._steps, self._progress = largest, steps, progress

@@ -1,6 +1,7 @@
 """The solution interface: the value of each position of a game and of each move in it.
 
-A `Solution` looks values up at choices; everything else follows from the rules: chance is an
+Values are in the unit of the game (`duels.core.payoffs`): expected scores, or expected payoffs. A
+`Solution` looks values up at choices; everything else follows from the rules: chance is an
 average, a turn is a best move, a sealed choice is a matrix game.
 """
 
@@ -8,17 +9,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from fractions import Fraction
+from functools import cached_property
 from typing import Any, NamedTuple, Protocol
 
 from duels.algorithms.estimate import Estimate
 from duels.core.errors import DuelsError
 from duels.core.game import AnyGame, Chance, Decide, Move, Over
 from duels.core.match import Match
+from duels.core.payoffs import Unit, unit_of
 from duels.core.player import View
 
 Value = Fraction | float
-Progress = Callable[[float, str], None]  # the part done, from 0 to 1, and what is being done
 HALF = Fraction(1, 2)
+Progress = Callable[[float, str], None]  # the part done, from 0 to 1, and what is being done
 
 
 class Unsolved(DuelsError):
@@ -26,7 +29,7 @@ class Unsolved(DuelsError):
 
 
 class Assessment(NamedTuple):
-    """Values of a player's choice. They are Player 1's expected score, whichever player chooses.
+    """Values of a player's choice: Player 1's, whichever player chooses, in the game's unit.
 
     None stands for what is not known; that happens only where values are approximate. A value that
     was measured is an `Estimate`, which knows its error.
@@ -37,11 +40,12 @@ class Assessment(NamedTuple):
     options: Mapping[Move, Value | None]
     mix: Mapping[Move, float]  # how perfect play chooses
     rough: bool = False  # the mix is a rule of thumb, as perfect play is not known here
+    total: int = 1  # the values of both players add up to this (`duels.core.payoffs.Unit`)
 
     def worth(self, move: Move) -> Value | None:
         """What a move is worth to the player who chooses."""
         value = self.options[move]
-        return value if value is None or self.player == 0 else 1 - value
+        return value if value is None or self.player == 0 else self.total - value
 
     @property
     def best(self) -> Value | None:
@@ -65,11 +69,6 @@ class Assessment(NamedTuple):
         return sum(known) / len(known) if known and len(known) == len(regrets) else None
 
 
-def score(over: Over) -> Fraction:
-    """Player 1's score of a finished game."""
-    return HALF if over.winner is None else Fraction(1 - over.winner)
-
-
 class LearnedResponse(Protocol):
     """A response to an approximate strategy, with its score in fresh games."""
 
@@ -83,6 +82,8 @@ class Solution:
     """The values of one game. A kind of solution says what is known at each choice."""
 
     approximate: bool = False
+    sampled: bool = False  # values are estimates with an error
+    open_hands: bool = False  # `value_at` sees what is hidden from the players
     learns_responses: bool = False  # whether `learn_response` serves
     # Where values are approximate: a best responder gained this much, both seats together, so the
     # strategy can be exploited by at least that. None: it was not measured. `own_bound` is what the
@@ -94,6 +95,11 @@ class Solution:
 
     def __init__(self, game: AnyGame, progress: Progress | None = None) -> None:
         self.game = game
+
+    @cached_property
+    def unit(self) -> Unit:
+        """What values are counted in."""
+        return unit_of(self.game)
 
     @classmethod
     def quick(cls, game: AnyGame) -> bool:
@@ -163,10 +169,10 @@ class Solution:
         return view.observation
 
     def value(self, state: Any) -> Value:
-        """Player 1's expected score in any state: known at choices, and an average at chance."""
+        """Player 1's value of any state: known at choices, and an average at chance."""
         turn = self.game.turn(state)
         if isinstance(turn, Over):
-            return score(turn)
+            return self.unit.end(turn)
         if isinstance(turn, Decide):
             return self.known(state)
         total: Value = sum(
@@ -175,7 +181,7 @@ class Solution:
         return total
 
     def start_value(self) -> Value:
-        """Player 1's expected score before anything has happened."""
+        """Player 1's value before anything has happened."""
         return self.value(self.game.start())
 
     def value_at(self, match: Match, number: int | None = None) -> Value | None:
@@ -186,9 +192,9 @@ class Solution:
         """An estimate of Player 1's score where a player chooses, with open hands; None if unknown.
 
         `players` are the names of who plays. For what stays right however good the estimate is, as
-        taking luck out of a score does.
+        taking luck out of a score does; where wins pay differently, payoffs are no scores.
         """
-        return float(self.value(state))
+        return None if self.unit.pays else float(self.value(state))
 
     def assess(self, view: View) -> Assessment:
         """What a player's options are worth, from what that player sees."""
@@ -218,7 +224,8 @@ class Solution:
         values = {move: self.value(self.game.play(state, move)) for move in options}
         best = max(values.values()) if player == 0 else min(values.values())
         optimal = [move for move in values if values[move] == best]
-        return Assessment(player, best, values, {move: 1 / len(optimal) for move in optimal})
+        mix = {move: 1 / len(optimal) for move in optimal}
+        return Assessment(player, best, values, mix, total=self.unit.total)
 
     def preferred(self, state: Any, player: int, optimal: list[Move]) -> list[Move]:
         """Of equally good moves, those that win soonest or hold out longest, then gain most."""
@@ -235,7 +242,8 @@ class Solution:
         known = {move: steps for move, steps in ends.items() if steps is not None}
         if len(known) < len(optimal):
             return optimal
-        won = self.value(self.game.play(state, optimal[0])) == 1 - player
+        best = self.value(self.game.play(state, optimal[0]))
+        won = best == self.unit.highest if player == 0 else best == self.unit.lowest
         target = min(known.values()) if won else max(known.values())
         return [move for move in optimal if known[move] == target]
 
@@ -265,4 +273,5 @@ class Solution:
             ]
             values = dict(zip(columns, worth, strict=True))
             mix = dict(zip(columns, found.column_mix, strict=True))
-        return Assessment(player, found.value, values, {m: p for m, p in mix.items() if p > 0})
+        mix = {move: p for move, p in mix.items() if p > 0}
+        return Assessment(player, found.value, values, mix, total=self.unit.total)

@@ -8,13 +8,15 @@ from duels.algorithms.solution import Progress, Solution
 from duels.core.game import AnyGame
 from duels.core.spec import located, spec_of
 
-ANY_GAME = "duels.algorithms.backward_induction:Generic"
+OPEN_GAME = "duels.algorithms.backward_induction:Generic"
+HIDDEN_GAME = "duels.algorithms.equilibrium:Equilibrium"
 _solved: dict[AnyGame, Solution] = {}
 
 
 def solver_of(game: AnyGame) -> type[Solution]:
     """The kind of solution that serves a game."""
-    found: type[Solution] = located(spec_of(game).solver or ANY_GAME)
+    from_rules = HIDDEN_GAME if game.private else OPEN_GAME
+    found: type[Solution] = located(spec_of(game).solver or from_rules)
     return found
 
 

@@ -5,9 +5,9 @@ an outcome less the expectation before it; in simultaneous choices it is what th
 changed beyond both players' regrets. They add up: the final score less the starting value is the
 luck plus the opponent's regret less one's own.
 
-Where hands are hidden, a value is that of the player who chooses next, from that player's view.
-When the turn passes, the value also changes by the other player's knowledge; that part, `hidden`,
-is neither regret nor luck and is reported separately.
+Where hands are hidden, the value of a choice is that of the player who chooses, from that player's
+view. What a move changes beyond that, by what the player could not see, is `hidden`: neither regret
+nor luck, and reported separately.
 
 >>> from duels.core import Match
 >>> from duels.games import load
@@ -27,9 +27,9 @@ from duels.algorithms.solutions import solve
 from duels.core.game import Move, Outcome, Pick
 from duels.core.match import Match, Timeout
 
-# A verdict names a range of regret. The limits are conventions: a good move costs at most one game
-# in fifty, a slip one in twenty, a mistake about one in seven. With exact values a best move has no
-# regret but for rounding.
+# A verdict names a range of regret, as a part of the difference between the best and the worst
+# result. The limits are conventions: a good move costs at most one game in fifty, a slip one in
+# twenty, a mistake about one in seven. With exact values, a best move's regret is rounding.
 VERDICTS = ((1e-9, "best"), (0.02, "good"), (0.05, "slip"), (0.15, "mistake"), (2.0, "blunder"))
 UNGRADED = "not known"
 LONG = 2.0  # seconds of grading before progress is reported
@@ -37,7 +37,7 @@ NOISE = 1e-12  # rounding errors in the float values of simultaneous choices
 
 
 class Graded(NamedTuple):
-    """A graded move. Values are Player 1's expected score; None if not known."""
+    """A graded move. Values are Player 1's, in the game's unit; None if not known."""
 
     entry: int  # its number in the record, counted from 1
     player: int
@@ -47,16 +47,17 @@ class Graded(NamedTuple):
     regret: Value | None
     random_regret: Value | None  # the expected regret of a random move
     best: Move | None
+    span: float = 1.0  # between the best and the worst result: what a regret is a part of
 
     @property
     def verdict(self) -> str:
         if self.regret is None:
             return UNGRADED
-        return next(name for most, name in VERDICTS if self.regret <= most)
+        return next(name for most, name in VERDICTS if self.regret / self.span <= most)
 
 
 class Analysis(NamedTuple):
-    """A graded match. `curve` is Player 1's expected score before each choice and at the end."""
+    """A graded match. `curve` is Player 1's value before each choice and at the end."""
 
     match: Match
     solution: Solution
@@ -174,7 +175,7 @@ def _picks(match: Match, solution: Solution, number: int) -> list[Graded]:
         if move == match.game.timeout_move:
             after = match.game.play(match.state_before(number), move)
             choice = choice._replace(options={**choice.options, move: solution.value(after)})
-        graded.append(_graded(number + 1, choice, move, usual))
+        graded.append(_graded(number + 1, choice, move, usual)._replace(span=solution.unit.span))
     return graded
 
 

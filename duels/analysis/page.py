@@ -47,7 +47,7 @@ def page(analysis: Analysis) -> str:
 </style></head><body>
 <h1>{title}</h1>
 <p>{_safe(seats(analysis))}. {ended}</p>
-<h2>Player 1's expected score</h2>
+<h2>Player 1's {analysis.solution.unit.name}</h2>
 {graph(analysis)}
 <h2>Moves</h2>
 <div class="wide" role="region" aria-label="Moves" tabindex="0">
@@ -75,7 +75,8 @@ def _row(move: Graded) -> str:
 
 
 def graph(analysis: Analysis) -> str:
-    """The expected score over the match as an SVG line, with gaps where it is not known."""
+    """Player 1's value over the match as an SVG line, with gaps where it is not known."""
+    unit = analysis.solution.unit
     count = max(1, len(analysis.curve) - 1)
     pieces: list[list[str]] = [[]]
     for number, value in enumerate(analysis.curve):
@@ -83,7 +84,7 @@ def graph(analysis: Analysis) -> str:
             pieces.append([])
             continue
         x = LEFT + (WIDTH - LEFT - RIGHT) * number / count
-        pieces[-1].append(f"{x:.1f},{_height(1 - float(value)):.1f}")
+        pieces[-1].append(f"{x:.1f},{_height(1 - unit.part(value)):.1f}")
     curves = "".join(
         f'<polyline points="{" ".join(points)}" fill="none" class="curve" '
         'stroke-width="2.5" stroke-linecap="round"/>'
@@ -93,11 +94,11 @@ def graph(analysis: Analysis) -> str:
     lines = "".join(
         f'<line x1="{LEFT}" x2="{WIDTH - RIGHT}" y1="{_height(part)}" y2="{_height(part)}" '
         f'class="grid"/><text x="{LEFT - 8}" y="{_height(part) + 5}" text-anchor="end">'
-        f"{1 - part}</text>"
-        for part in (0, 0.5, 1)
+        f"{float(label):g}</text>"
+        for part, label in ((0, unit.highest), (0.5, unit.draw), (1, unit.lowest))
     )
     return (
-        f'<svg viewBox="0 0 {WIDTH} {HEIGHT}" role="img" aria-label="Player 1\'s expected score">'
+        f'<svg viewBox="0 0 {WIDTH} {HEIGHT}" role="img" aria-label="Player 1\'s {unit.name}">'
         f"{lines}{curves}</svg>"
     )
 

@@ -19,7 +19,7 @@ FORMAT, VERSION = "duels value", 1  # of the JSON
 
 
 class PositionValue(NamedTuple):
-    """The value of a match's position: Player 1's expected score, None if it is not known."""
+    """The value of a match's position to Player 1, None if it is not known."""
 
     solution: Solution
     value: Value | None
@@ -57,13 +57,15 @@ def _enact(match: Match, word: str) -> None:
 
 
 def to_json(found: PositionValue) -> dict[str, Any]:
-    """JSON values, null if not known; all are Player 1's expected score."""
+    """JSON values, null if not known; all are Player 1's, expected scores unless `unit` says."""
     solution, value, choices = found
     data: dict[str, Any] = {
         "format": FORMAT,
         "version": VERSION,
         "game": solution.game.slug,
         "options": solution.game.settings(),
+        **({"unit": solution.unit.name} if solution.unit.pays else {}),
+        **({"open_hands": True} if solution.open_hands else {}),
         "to_move": [choice.player + 1 for choice in choices],
         **_number(value),
     }
@@ -93,15 +95,18 @@ def _number(value: Value | None) -> dict[str, Any]:
 
 def text(found: PositionValue, *, ascii_only: bool = False) -> list[str]:
     solution, value, choices = found
-    lines = [f"Player 1's expected score: {_shown(value, ascii_only)}"]
+    unit = solution.unit.name
+    open_hands = " with open hands" if solution.open_hands else ""
+    lines = [f"Player 1's {unit}{open_hands}: {_shown(value, ascii_only)}"]
     if value is None:
         lines.append(f"({solution.missing})")
     for choice in choices:
-        named = f"{player_name(choice.player)} can choose (Player 1's expected score with each):"
+        named = f"{player_name(choice.player)} can choose (Player 1's {unit} with each):"
         lines += ["", named, *_options(choice, ascii_only)]
     if solution.caveat is None:
         return lines
-    return [*lines, "", solution.caveat, margin(ascii_only=ascii_only)]
+    error = [margin(ascii_only=ascii_only)] if solution.sampled else []
+    return [*lines, "", solution.caveat, *error]
 
 
 def _options(choice: Assessment, ascii_only: bool) -> list[str]:

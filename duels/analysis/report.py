@@ -40,14 +40,21 @@ def summary(match: Match, viewer: int | None = None, *, ascii_only: bool = False
     if analysis is None or not analysis.moves:
         return []
     own = 0 if viewer is None else int(viewer)
-    curve = [value if own == 0 or value is None else 1 - value for value in analysis.curve]
-    lines = [f"{belonging(own, viewer)} expected score  {sparkline(curve, ascii_only=ascii_only)}"]
+    curve = [part if own == 0 or part is None else 1 - part for part in parts(analysis)]
+    unit = analysis.solution.unit.name
+    lines = [f"{belonging(own, viewer)} {unit}  {sparkline(curve, ascii_only=ascii_only)}"]
     for player in (0, 1):
         lines.append(
             f"{called(player, viewer)}: {accuracy(analysis, player)}."
             f"{_costly(analysis, player, ascii_only)}"
         )
     return lines + notes(analysis, ascii_only=ascii_only)
+
+
+def parts(analysis: Analysis) -> list[float | None]:
+    """The curve from 0 for Player 1's worst result to 1 for the best."""
+    part = analysis.solution.unit.part
+    return [None if value is None else part(value) for value in analysis.curve]
 
 
 def accuracy(analysis: Analysis, player: int) -> str:
@@ -105,9 +112,9 @@ def seats(analysis: Analysis) -> str:
 def text(analysis: Analysis, *, ascii_only: bool = False) -> list[str]:
     """The whole analysis, a line for each move."""
     lines = [f"{analysis.match.game.title}: {seats(analysis)}", ""]
-    curve = sparkline(analysis.curve, ascii_only=ascii_only)
-    lines += [f"Player 1's expected score  {curve}", ""]
-    wide = WIDE if analysis.solution.approximate else NARROW
+    curve = sparkline(parts(analysis), ascii_only=ascii_only)
+    lines += [f"Player 1's {analysis.solution.unit.name}  {curve}", ""]
+    wide = WIDE if analysis.solution.sampled else NARROW
     heads = " ".join(f"{name:>{wide}}" for name in ("before", "after", "regret"))
     lines += [f"{'entry':>5}  {'player':<8}  {'move':<18} {heads}"]
     lines += [_row(move, wide, ascii_only) for move in analysis.moves]
@@ -125,7 +132,9 @@ def notes(analysis: Analysis, *, ascii_only: bool = False) -> list[str]:
     if UNGRADED in verdicts:
         lines.append(f"Not known: {analysis.solution.missing}.")
     if analysis.solution.caveat is not None:
-        lines += [analysis.solution.caveat, margin(ascii_only=ascii_only)]
+        lines.append(analysis.solution.caveat)
+        if analysis.solution.sampled:
+            lines.append(margin(ascii_only=ascii_only))
     return lines
 
 
@@ -189,6 +198,7 @@ def to_json(analysis: Analysis) -> dict[str, Any]:
     data: dict[str, Any] = {
         "game": match.game.slug,
         "options": match.game.settings(),
+        **({"unit": analysis.solution.unit.name} if analysis.solution.unit.pays else {}),
         "players": list(match.players),
         "taken_back": analysis.taken_back,
         "moves": [

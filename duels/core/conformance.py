@@ -59,6 +59,7 @@ def check(game: AnyGame, matches: int = 20, seed: int = 0) -> Report:
         choices = sum(isinstance(event, Pick) for event in match.events)
         most = game.longest()
         assert most is None or choices <= most, "a game is longer than the longest"
+        check_payoff(match)
         check_recall(match)
         check_texts(match)
         check_replay(match)
@@ -123,6 +124,16 @@ def check_state(game: AnyGame, state: tuple[object, ...]) -> None:
         if most := game.bounds():
             pairs = zip(numbers, most, strict=True)
             assert all(number <= bound for number, bound in pairs), "a number is out of bounds"
+
+
+def check_payoff(match: Match) -> None:
+    """A win pays within the bound that the game declares, and 1 where that is 1."""
+    most, result = match.game.highest_payoff(), match.result
+    assert most >= 1, "highest_payoff must be at least 1"
+    assert result is not None
+    if result.winner is not None:
+        assert 0 < result.payoff <= most, f"a win pays {result.payoff}; highest_payoff is {most}"
+        assert most > 1 or result.payoff == 1, "a win pays less than 1: highest_payoff must tell"
 
 
 def check_recall(match: Match) -> None:

@@ -18,7 +18,7 @@ Fraction(1, 1)
 # again, which slows start-up.
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Generic, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Generic, NamedTuple, TypeVar, Union
 
 from duels.core.errors import OptionError, quote
 from duels.core.options import First, Option
@@ -26,6 +26,8 @@ from duels.core.presentation import RESULT, Line, Lines, Part, Step, addressed, 
 
 if TYPE_CHECKING:
     from fractions import Fraction  # importing it slows start-up
+
+Payoff = Union["Fraction", float]  # what a win pays: a whole number, wherever that will do
 
 # Plain strings: the ones a person types, a bot sends and a record stores.
 Move = str
@@ -53,10 +55,14 @@ class Chance(NamedTuple):
 
 
 class Over(NamedTuple):
-    """The end of the game by its rules; a draw has no winner."""
+    """The end of the game by its rules; a draw has no winner.
+
+    The loser pays the winner `payoff`, in units of a plain win; a draw pays nothing.
+    """
 
     winner: int | None
     reason: str
+    payoff: "Payoff" = 1
 
 
 class Result(NamedTuple):
@@ -65,6 +71,7 @@ class Result(NamedTuple):
     winner: int | None
     by: str
     reason: str
+    payoff: "Payoff" = 1  # as in `Over`
 
 
 class Pick(NamedTuple):
@@ -93,8 +100,8 @@ class Game(Generic[S, O]):
     A game is described in four parts, in this order below:
 
     - options: `Option` attributes, `check`, `words`;
-    - rules, which every game has: `start`, `turn`, `play`, `observe`, and `redact` if events are
-      hidden from a viewer;
+    - rules, which every game has: `start`, `turn`, `play`, `observe`, `redact` if events are hidden
+      from a viewer, and `highest_payoff` if some wins pay more than others;
     - encoding for programs, which environments and agents need: `moves`, `features`, `encode`,
       `bounds`, `recalled`, `recall`, `longest`, and `gain` for the greedy opponent;
     - input and presentation, from observations: `ask`, `opening`, `status`, `tell`, `ending`,
@@ -134,7 +141,9 @@ class Game(Generic[S, O]):
         if known is None:
             known = _options[cls] = {}
             for kind in cls.__mro__:
-                known |= {n: value for n, value in vars(kind).items() if isinstance(value, Option)}
+                for name, value in vars(kind).items():
+                    if isinstance(value, Option):
+                        known.setdefault(name, value)  # a subclass may replace an option
         return known
 
     def check(self) -> None:
@@ -195,6 +204,15 @@ class Game(Generic[S, O]):
         Only what `turn` lists may be passed (and `timeout_move`); a `Match` checks that.
         """
         raise NotImplementedError
+
+    def highest_payoff(self) -> Payoff:
+        """The most that a win pays: 1 where every win is a plain win, else more than 1.
+
+        It decides in which unit the values of the game are (`duels.core.payoffs`), and is what a
+        player pays who resigns, forfeits or runs out of time: giving up is never better than
+        playing on.
+        """
+        return 1
 
     def observe(self, state: S, viewer: int | None) -> O:
         """What a player, or a spectator (None), may know of a state."""
@@ -284,7 +302,8 @@ def verdict(
         words = draw if result.by != "limit" else "There is no winner."
     else:
         verb, end = wins[:4], wins[4:]
-        words = does(result.winner, viewer, verb) + end
+        paid = "" if result.payoff == 1 else f" {result.payoff}"
+        words = does(result.winner, viewer, verb) + paid + end
     return [addressed(result.reason, viewer), Line(words, RESULT)]
 
 

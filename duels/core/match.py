@@ -17,7 +17,7 @@ Traceback (most recent call last):
 duels.core.errors.StaleMove: this was meant for moment 0; the match is at moment 1
 >>> match.resign(1)
 >>> match.result
-Result(winner=0, by='resignation', reason='Player 2 resigned.')
+Result(winner=0, by='resignation', reason='Player 2 resigned.', payoff=1)
 """
 
 from __future__ import annotations
@@ -51,6 +51,7 @@ from duels.core.game import (
     Move,
     Outcome,
     Over,
+    Payoff,
     Pick,
     Result,
 )
@@ -530,8 +531,11 @@ class Match:
         self._timeline.append(entry, Stamp(self._at(), spent))
         self.offer = None
 
-    def _end(self, winner: int | None, by: str, reason: str) -> None:
-        self.result = Result(winner, by, reason)
+    def _end(self, winner: int | None, by: str, reason: str, payoff: Payoff | None = None) -> None:
+        """End the match; a win that the rules did not make pays the most that one can."""
+        if payoff is None:
+            payoff = 1 if winner is None else self.game.highest_payoff()
+        self.result = Result(winner, by, reason, payoff)
         self._sealed, self.deciders = {}, ()
         self.clocks.end()
 
@@ -542,7 +546,7 @@ class Match:
         while True:
             self.turn = self.game.turn(self.state)
             if isinstance(self.turn, Over):
-                self._end(self.turn.winner, "rules", self.turn.reason)
+                self._end(self.turn.winner, "rules", self.turn.reason, self.turn.payoff)
                 return
             if isinstance(self.turn, Decide):
                 break

@@ -71,6 +71,8 @@ def dump(value: Any) -> Any:
                 data[key] = write(item)
             else:
                 data[key] = item if type(item) in ATOMS else dump(item)
+        if kind is Result and value.payoff == 1:
+            del data["payoff"]
         return data
     if kind is tuple or kind is list:
         return [item if type(item) in ATOMS else dump(item) for item in value]
@@ -104,6 +106,7 @@ WRITTEN_OTHERWISE: dict[str, Callable[[Any], Any]] = {
     "players": lambda players: [player + 1 for player in players],
     "moves": lambda moves: {str(player + 1): move for player, move in moves},
     "lines": lambda lines: [_dump_line(line) for line in lines],
+    "payoff": lambda payoff: payoff if type(payoff) in ATOMS else str(payoff),  # 3, 0.5 or "1/3"
 }
 
 
@@ -148,6 +151,10 @@ def _load_field(key: str, value: Any) -> Any:
         return tuple((int(player) - 1, value[player]) for player in sorted(value))
     if key == "lines":
         return [_load(line) for line in value]
+    if key == "payoff" and isinstance(value, str):
+        from fractions import Fraction
+
+        return Fraction(value)
     if key in BY_WORD:
         return {word: _load(item) for word, item in value.items()}
     return _load(value)

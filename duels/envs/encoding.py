@@ -135,7 +135,7 @@ class EncodedTurn:
         self.chance = source if isinstance(source, Chance) else None
         self.result: Result | None = None
         if isinstance(source, Over):
-            self.result = Result(source.winner, "rules", source.reason)
+            self.result = Result(source.winner, "rules", source.reason, source.payoff)
         self.deciders = tuple(self.options)
         # By player: the legal actions, ascending, and the mask over all actions.
         self.actions: dict[int, list[int]] = {}

@@ -28,11 +28,10 @@ from duels.core.errors import IllegalMove
 from duels.core.extras import Array
 from duels.core.game import AnyGame, Event, History, Move, Result
 from duels.core.match import TURN_LIMIT
+from duels.core.payoffs import payoffs
 from duels.core.player import View
 from duels.core.presentation import player_name
 from duels.envs.encoding import EventKey, GameEncoding, GameNode
-
-REWARDS = {0: (1.0, -1.0), 1: (-1.0, 1.0), None: (0.0, 0.0)}  # by the winner
 
 
 class Episode:
@@ -76,8 +75,8 @@ class Episode:
 
     @property
     def rewards(self) -> tuple[float, float]:
-        """1 for the winner and -1 for the loser, at the end only."""
-        return REWARDS[None if self.result is None else self.result.winner]
+        """What the winner is paid by the loser, at the end only: 1 in most games."""
+        return payoffs(self.result)
 
     def mask(self, player: int) -> Array:
         """The mask of a player's legal actions; all 0 if the player does not choose now."""
@@ -136,7 +135,8 @@ class Episode:
 
     def forfeit(self, player: int, why: str) -> None:
         """End the game: the player loses by forfeit."""
-        self._end(Result(1 - player, "forfeit", f"{player_name(player)} forfeits: {why}."))
+        paid = self.encoding.game.highest_payoff()
+        self._end(Result(1 - player, "forfeit", f"{player_name(player)} forfeits: {why}.", paid))
 
     # Internal.
 

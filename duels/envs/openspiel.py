@@ -22,6 +22,7 @@ from duels.core.extras import need, whole
 from duels.core.game import AnyGame
 from duels.core.match import TURN_LIMIT
 from duels.core.options import Option
+from duels.core.payoffs import payoffs
 from duels.envs.encoding import GameEncoding, encoding
 from duels.envs.observer import Observer
 from duels.envs.registration import loaded, spiel_name
@@ -32,7 +33,6 @@ pyspiel: Any = need("pyspiel", extra="openspiel")
 
 TYPE = pyspiel.GameType
 PLAYER = pyspiel.PlayerId
-RETURNS = {0: [1.0, -1.0], 1: [-1.0, 1.0], None: [0.0, 0.0]}  # by the winner
 LIMIT = "turn_limit"
 PARTICLES = 32  # samples of hidden information, extended in parallel
 
@@ -93,6 +93,7 @@ class SpielGame(pyspiel.Game):  # type: ignore[misc]
         found = traits_of(rules)
         limit = whole(LIMIT, parameters.get(LIMIT, TURN_LIMIT), low=1)
         longest = min(limit, rules.longest() or limit)
+        most = float(rules.highest_payoff())
         self.encoding: GameEncoding = encoding(rules)
         self.chance_most = found.dealt + found.between * longest
         self.slots = longest * (2 if found.sealed else 1) + self.chance_most
@@ -101,8 +102,8 @@ class SpielGame(pyspiel.Game):  # type: ignore[misc]
             num_distinct_actions=len(self.encoding.moves),
             max_chance_outcomes=found.outcomes,
             num_players=2,
-            min_utility=-1.0,
-            max_utility=1.0,
+            min_utility=-most,
+            max_utility=most,
             utility_sum=0.0,
             max_game_length=longest,
         )
@@ -146,8 +147,7 @@ class SpielState(pyspiel.State):  # type: ignore[misc]
         return self.snapshot.result is not None
 
     def returns(self) -> list[float]:
-        result = self.snapshot.result
-        return list(RETURNS[None if result is None else result.winner])
+        return list(payoffs(self.snapshot.result))
 
     def _legal_actions(self, player: int) -> list[int]:
         return self.snapshot.node.turn.actions[player]

@@ -93,13 +93,14 @@ def head_to_head(
     game: str | AnyGame, one: Policy, two: Policy, *, turn_limit: int | None = None,
     progress: Progress | None = None,
 ) -> float:  # fmt: skip
-    """Player 1's exact expected score when `one` plays as Player 1 and `two` as Player 2."""
+    """Player 1's exact expected score (or payoff) if `one` plays as Player 1, `two` as Player 2."""
     game = game_of(game)
     first, second = by_seat(game, one)[0], by_seat(game, two)[1]
     if game.private:
         from duels.measure.hidden_information import ResponseTree
 
-        return 1 - ResponseTree(game, 0, first, second, turn_limit=turn_limit).confirmed().value
+        tree = ResponseTree(game, 0, first, second, turn_limit=turn_limit).confirmed()
+        return tree.unit.total - tree.value
     found = enumerate_positions(game, 0, first, second, progress=progress)
     first.confirm()
     second.confirm()

@@ -15,9 +15,11 @@ from collections import defaultdict
 from random import Random
 from typing import Any, NamedTuple
 
-from duels.algorithms.solution import Progress, Unsolved, score
+from duels.algorithms.solution import Progress, Unsolved
+from duels.algorithms.tree_size import clearly_larger
 from duels.core.game import AnyGame, Chance, Decide, Event, Move, Outcome, Over, Pick
 from duels.core.match import TURN_LIMIT
+from duels.core.payoffs import unit_of
 from duels.core.player import View
 from duels.measure import learned
 from duels.measure.policies import QueriedPolicy
@@ -25,8 +27,6 @@ from duels.measure.response import BestResponse, HiddenResponse
 from duels.measure.result import SELF_PLAY, Exploitability, SeatResult
 
 MOST = 1_000_000  # events of a tree: about a minute
-# Parameters of the test for trees that are too large (`ResponseTree._clearly_larger`).
-PLAYOUTS, STAKE, ENOUGH, HOPELESS, SURE = 1000, 0.1, 1000, 1e-4, 1e9
 SEALED = "seals choices and hides hands; that is not measured"
 History = tuple[Event, ...]
 
@@ -67,6 +67,7 @@ class ResponseTree:
         most: int = MOST,
     ) -> None:
         self.game, self.seat, self.responder = game, seat, 1 - seat
+        self.unit = unit_of(game)
         self._policies = {seat: policy}
         if other is not None:
             self._policies[self.responder] = other
@@ -78,7 +79,8 @@ class ResponseTree:
             "a smaller variant, or turn_limit=N (a draw after N choices), can be measured exactly"
         )
         try:
-            if self._clearly_larger(most):
+            randomness = Random("how large the tree is")
+            if clearly_larger(lambda enough: self._estimated_size(randomness, enough), most):
                 raise _TooLarge
             self.value = self._follow([WeightedState(game.start(), (), 1.0, 0)], ())
         except _TooLarge:
@@ -100,21 +102,6 @@ class ResponseTree:
 
     def response(self) -> BestResponse:
         return HiddenResponse(self.game, self.responder, self.value, self.answers)
-
-    def _clearly_larger(self, most: int) -> bool:
-        """Whether random playouts show that the tree has more than `most` events.
-
-        The product of the widths up to each event of a playout, summed over its events, is an
-        unbiased estimate of the tree's size (Knuth 1975). Wealth that is multiplied by the ratio of
-        such estimates to `most` is a supermartingale unless the tree is larger, so it reaches
-        `SURE` with a probability of at most 1 / `SURE` (Ville's inequality).
-        """
-        rng, wealth = Random("how large the tree is"), 1.0
-        for _ in range(PLAYOUTS):
-            wealth *= 1 - STAKE + STAKE * self._estimated_size(rng, ENOUGH * most) / most
-            if not HOPELESS < wealth < SURE:
-                break
-        return wealth >= SURE
 
     def _estimated_size(self, rng: Random, enough: int) -> int:
         """An estimate of the size of the tree by one random playout, at most `enough`."""
@@ -154,10 +141,11 @@ class ResponseTree:
         for weighted in group:
             turn = self.game.turn(weighted.state)
             if isinstance(turn, Decide) and weighted.decisions >= self._limit:
-                total += 0.5 * weighted.weight
+                total += float(self.unit.draw) * weighted.weight
             elif isinstance(turn, Over):
-                points = float(score(turn))
-                total += weighted.weight * (points if self.responder == 0 else 1 - points)
+                value = self.unit.end(turn)
+                own = value if self.responder == 0 else self.unit.other(value)
+                total += weighted.weight * float(own)
             else:
                 going.append((weighted, turn))
         choosing = [isinstance(t, Decide) and self.responder in t.options for _, t in going]
@@ -263,11 +251,12 @@ def hidden_exploitability(
         trees = [ResponseTree(game, seat, policies[seat], turn_limit=turn_limit) for seat in (0, 1)]
         for policy in policies:
             policy.confirm()
-        itself = 1 - ResponseTree(game, 0, *policies, turn_limit=turn_limit).value
+        total = unit_of(game).total
+        itself = total - ResponseTree(game, 0, *policies, turn_limit=turn_limit).value
     seats = []
     for seat, (tree, policy) in enumerate(zip(trees, policies, strict=True)):
-        own = itself if seat == 0 else 1 - itself
-        seats.append(SeatResult(game, seat, own, None, 1 - tree.value, policy=policy))
+        own = itself if seat == 0 else total - itself
+        seats.append(SeatResult(game, seat, own, None, total - tree.value, policy=policy))
         seats[seat].require_best()
     return Exploitability(game, (seats[0], seats[1]), SELF_PLAY)
 

@@ -10,6 +10,7 @@ from duels.algorithms.best_response import Enumeration
 from duels.algorithms.estimate import CONFIDENCE, error_of, estimated
 from duels.algorithms.response_graph import POLICY
 from duels.core.game import AnyGame, Move
+from duels.core.payoffs import unit_of
 from duels.core.presentation import player_name
 from duels.core.wire import dump_observation
 from duels.measure.dispatch import optimal_values
@@ -189,7 +190,7 @@ class Exploitability:
 
     @property
     def total(self) -> float:
-        """The sum over both seats, also called NashConv (of scores from 0 to 1)."""
+        """The sum over both seats, also called NashConv (of scores from 0 to 1, or of payoffs)."""
         return sum(self.exploitability)
 
     def worst(self, count: int = SHOWN) -> list[PositionRegret]:
@@ -208,6 +209,7 @@ class Exploitability:
             "version": VERSION,
             "game": self.game.slug,
             "options": self.game.settings(),
+            **({"unit": unit_of(self.game).name} if unit_of(self.game).pays else {}),
             "kind": self.kind,
             "observations": {str(seat.seat + 1): seat.observations for seat in self.seats},
             "optimal": both((self.seats[0].optimal, self.seats[1].optimal)),
@@ -272,9 +274,15 @@ class Exploitability:
         least = "at least " if self.kind in BOUNDS else ""
         known = self.kind == EXACT or (self.kind == SAMPLED and not self.game.private)
         who = "perfect play" if known else "against itself it"
+        unit = unit_of(self.game)
+        scores = "is paid" if unit.pays else "scores"
+        if unit.pays:
+            lines.append(
+                f"Values are expected payoffs; the most that a win pays is {unit.highest}."
+            )
         for seat in self.seats:
             lines += [
-                f"{player_name(seat.seat)}: {who} scores {shown(seat.optimal)} in this seat",
+                f"{player_name(seat.seat)}: {who} {scores} {shown(seat.optimal)} in this seat",
                 f"  against perfect play        {shown(seat.value_vs_perfect)}",
                 f"  against its best response   {shown(seat.value_vs_best_response)}",
                 f"  exploitable by              {least}{shown(seat.exploitability)}",

@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any
 
 from duels.algorithms.belief import NothingFits, believe
 from duels.core.game import AnyGame, Chance, Move, Over
+from duels.core.payoffs import payoffs
 from duels.core.player import View
 from duels.players.base import Opponent
 
@@ -144,6 +145,7 @@ class Ismcts(Opponent):
                 picks.append(move)
             state = game.play(state, *picks)
         turn = game.turn(state)
-        winner = turn.winner if isinstance(turn, Over) else None
+        paid = payoffs(turn if isinstance(turn, Over) else None)
+        most = float(game.highest_payoff())
         for node, player, move in path:
-            node.update(move, 0.5 if winner is None else float(winner == player))
+            node.update(move, (1 + paid[player] / most) / 2)

@@ -21,28 +21,31 @@ PALETTE = ("#4c78a8", "#f58518", "#bab0ac", "#54a24b", "#e45756", "#b279a2")
 
 
 class Bars(NamedTuple):
-    """Named quantities, the longest bar for the largest."""
+    """Named quantities, the longest bar for the largest, and none for `least`."""
 
     title: str
     values: Mapping[str, float]
     note: str = ""
+    least: float = 0.0
+
+    def _part(self, value: float) -> float:
+        """The part of the longest bar that a value takes."""
+        return (value - self.least) / ((max(self.values.values()) - self.least) or 1)
 
     def text(self, *, ascii_only: bool = False) -> list[str]:
-        top = max(self.values.values()) or 1
         width = max(map(len, self.values))
         rows = [
-            f"  {name:<{width}}  {'█' * round(BAR * value / top)} {value:.3f}"
+            f"  {name:<{width}}  {'█' * round(BAR * self._part(value))} {value:.3f}"
             for name, value in self.values.items()
         ]
         return _shown([self.title, *rows], self.note, ascii_only)
 
     def svg(self) -> str:
-        top = max(self.values.values()) or 1
         left = 24 + 8 * max(map(len, self.values))
         rows = []
         for number, (name, value) in enumerate(self.values.items()):
             y = 48 + 24 * number
-            length = 380 * value / top
+            length = 380 * self._part(value)
             rows.append(
                 f'<text x="{left - 8}" y="{y + 13}" text-anchor="end">{escape(name)}</text>'
             )

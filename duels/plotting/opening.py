@@ -6,7 +6,8 @@ from typing import Any
 
 from duels.algorithms.solution import Unsolved
 from duels.algorithms.solutions import solve
-from duels.core.game import AnyGame, Chance, Decide
+from duels.core.game import AnyGame, Chance, Decide, History, Outcome
+from duels.core.player import View
 from duels.plotting.drawing import Bars, Chart
 
 MOST = 5_000  # positions that chance may open with; each is assessed
@@ -19,39 +20,55 @@ def charts(game: AnyGame) -> list[Chart]:
 
 
 def first_moves(game: AnyGame) -> Bars:
-    """The mover's expected score by first move, averaged over what chance brings before it."""
+    """The mover's value by first move, averaged over what chance brings before it."""
     solution = solve(game)
     worth: dict[str, float] = {}
     weight: dict[str, float] = {}
     found = openings(game)
-    for chance, state, player in found:
-        choice = solution.assess_state(state, player)
+    for chance, view in found:
+        choice = solution.assess(view)
         for move in choice.options:
             value = choice.worth(move)
-            assert value is not None, "the values of open games are exact"
+            assert value is not None, "all values are known"
             worth[move] = worth.get(move, 0.0) + chance * float(value)
             weight[move] = weight.get(move, 0.0) + chance
     note = f"{game.title} has no chart of its own; this one serves any game."
+    if solution.unit.pays:
+        note += f" Values are the mover's {solution.unit.name}."
+    if solution.caveat is not None:
+        note += f" {solution.caveat}"
     if len(found) > 1:
         note += f" Averages over the {len(found)} openings that chance may bring."
     values = {move: worth[move] / weight[move] for move in worth}
-    return Bars(f"{game.title}: what the first moves are worth", values, note)
+    least = float(solution.unit.lowest)
+    return Bars(f"{game.title}: what the first moves are worth", values, note, least)
 
 
-def openings(game: AnyGame) -> list[tuple[float, Any, int]]:
-    """The first choices of a game: how likely chance leads there, the state, and who chooses."""
-    reached: dict[Any, float] = {game.start(): 1.0}
+def openings(game: AnyGame) -> list[tuple[float, View]]:
+    """The first choices of a game: how likely chance leads there, and the view of who chooses.
+
+    Where something is hidden, what the players have seen tells courses to one state apart.
+    """
+    reached: dict[tuple[Any, History, History], float] = {(game.start(), (), ()): 1.0}
     found = []
     while reached:
-        state = next(iter(reached))
-        chance = reached.pop(state)
+        course = next(iter(reached))
+        state, *seen = course
+        chance = reached.pop(course)
         turn = game.turn(state)
         if isinstance(turn, Decide):
-            found.append((chance, state, min(turn.options)))
+            player = min(turn.options)
+            observed = game.observe(state, player)
+            found.append((chance, View(game, player, observed, seen[player], turn.options[player])))
         elif isinstance(turn, Chance):
             for outcome, odd in turn.odds.items():
                 if chance * odd > NEGLIGIBLE:  # a die may be thrown again and again
-                    after = game.play(state, outcome)
+                    event = Outcome(outcome, turn.by)
+                    one, two = (
+                        (*seen[player], game.redact(state, event, player)) if game.private else ()
+                        for player in (0, 1)
+                    )
+                    after = game.play(state, outcome), one, two
                     reached[after] = reached.get(after, 0.0) + chance * float(odd)
         if len(found) + len(reached) > MOST:
             raise Unsolved(f"{game.slug} has no chart: chance opens it in over {MOST:,} ways")

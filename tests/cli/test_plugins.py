@@ -10,17 +10,18 @@ import pytest
 
 from duels.core.conformance import check
 from tests.plugins import install
-from tests.plugins.kuhn import KuhnPoker
+from tests.plugins.kuhn_poker import KuhnPoker
 from tests.terminal_helpers import ROOT, Finished, Screen, run
 
 pytestmark = pytest.mark.slow
 
 GAMES = {
-    "kuhn-poker": "tests.plugins.kuhn:KuhnPoker",
-    "misleading-kuhn-poker": "tests.plugins.kuhn:MisleadingKuhnPoker",
+    "kuhn-poker": "tests.plugins.kuhn_poker:KuhnPoker",
+    "misleading-kuhn-poker": "tests.plugins.kuhn_poker:MisleadingKuhnPoker",
+    "great-liars-dice": "tests.plugins.liars_dice:GreatLiarsDice",
     "coin-wars": "tests.plugins.coin_wars:CoinWars",
 }
-NOT_SOLVED = "cannot play this: kuhn-poker has hidden information"
+NOT_SOLVED = "cannot play this: great-liars-dice has more than 300,000 information states"
 
 
 @pytest.fixture
@@ -42,15 +43,23 @@ def test_the_hidden_game_keeps_to_the_contract_of_games() -> None:
 
 
 @pytest.mark.parametrize("seats", ["", "--p1 ismcts --p2 human"])
-@pytest.mark.parametrize("game", ["kuhn-poker", "misleading-kuhn-poker"])
 def test_a_game_without_a_solution_is_played_to_its_end(
-    duels: Callable[[str, Sequence[str]], Finished], game: str, seats: str
+    duels: Callable[[str, Sequence[str]], Finished], seats: str
 ) -> None:
-    """The opponent then searches among what may have happened, if anything can be found."""
-    done = duels(f"play {game} {seats} --seed 1", ["bet", "hint", "bet"])
+    """The opponent then searches among what may have happened."""
+    typed = ["bid 2 20", "hint", "liar", "liar"]
+    done = duels(f"play great-liars-dice {seats} --seed 1", typed)
     assert done.code == 0
     assert "wins!" in done.out
-    assert (f"cannot play this: {game} has hidden information" in done.err) == (seats == "")
+    assert (NOT_SOLVED in " ".join(done.err.split())) == (seats == "")
+
+
+def test_a_search_that_finds_nothing_to_fit_plays_all_the_same(
+    duels: Callable[[str, Sequence[str]], Finished],
+) -> None:
+    done = duels("play misleading-kuhn-poker --p1 ismcts --p2 human --seed 1", ["bet"])
+    assert done.code == 0
+    assert "wins" in done.out
 
 
 @pytest.mark.parametrize("named", [[""], ["perfect"], ["hard", ""], ["easy", "random"]])
@@ -58,11 +67,31 @@ def test_the_menu_seats_only_who_can_play(
     duels: Callable[[str, Sequence[str]], Finished], named: list[str]
 ) -> None:
     """`perfect`, the usual opponent, is replaced; any other that cannot play is asked for again."""
-    done = duels("", ["kuhn", "", *named, "bet", "bet"])
+    done = duels("", ["great", "", *named, "bid 2 20", "liar"])
     assert done.code == 0, done.err
     assert "wins!" in done.out
     assert done.out.count("Who is Player 2?") == len(named)
     assert NOT_SOLVED in " ".join((done.out + done.err).split())
+
+
+def test_a_hidden_game_is_solved_from_its_rules(
+    duels: Callable[[str, Sequence[str]], Finished],
+) -> None:
+    """By every command that knows perfect play, with the exploitability that it has."""
+    said = {
+        "value kuhn-poker --after jack king bet": "payoff with open hands: -2.000000",
+        "solve kuhn-poker": "value (expected payoff)  -0.0555",
+        "explain kuhn-poker": "best responses gain",
+        "exploit kuhn-poker perfect": "exploitable by              0.0000",
+        "exploit kuhn-poker random": "against itself it is paid 0.125000",
+    }
+    for command, expected in said.items():
+        done = duels(command, [])
+        assert done.code == 0, done.err
+        assert expected in done.out, done.out
+    played = duels("play kuhn-poker --p2 hard --seed 2", ["hint", "bet", "bet"])
+    assert played.code == 0, played.err
+    assert "perfect play chooses" in played.out
 
 
 def test_running_out_of_time_leads_nowhere_that_is_not_solved(tmp_path: Path, paths: str) -> None:

@@ -13,6 +13,9 @@ from duels.core.presentation import Hand, Item, Part, Step
 from duels.games.cipher_siege.rules import CipherSiege, Seen, State
 from duels.games.firewall_breach.rules import FirewallBreach
 from tests.plugins.goofspiel import BareGoofspiel, Goofspiel
+from tests.plugins.kuhn_poker import KuhnPoker
+from tests.plugins.leduc_poker import LeducPoker
+from tests.plugins.liars_dice import LiarsDice
 from tests.variants import VARIANTS, name
 
 
@@ -23,7 +26,7 @@ def test_conformance(game: AnyGame) -> None:
     lasting = settings.get("strength") == "999"
     report = check(game, matches=1 if heavy else 3 if lasting else 12)
     assert report.states
-    if game.private and game.settings()["values"] != "1":  # equal cards hide nothing
+    if game.private and game.settings().get("values") != "1":  # equal cards hide nothing
         assert report.doubles, "no hidden-equivalent state was met: the leak check saw nothing"
 
 
@@ -81,9 +84,24 @@ class Unsteady(FirewallBreach):
         return step and step._replace(choices=step.choices[:1], refused={"bypass": "No."})
 
 
-def test_a_game_of_another_package_conforms() -> None:
-    for kind in (Goofspiel, BareGoofspiel):
-        assert check(kind(cards=4), matches=6).states
+PLUGINS: list[AnyGame] = [
+    Goofspiel(cards=4),
+    Goofspiel(cards=4, prizes="descending"),
+    BareGoofspiel(cards=4),
+    KuhnPoker(),
+    KuhnPoker(first=1),
+    LeducPoker(),
+    LeducPoker(first=1),
+    LiarsDice(),
+    LiarsDice(faces=3, first=1),
+]
+
+
+@pytest.mark.parametrize("game", PLUGINS, ids=name)
+def test_a_game_of_another_package_conforms(game: AnyGame) -> None:
+    report = check(game, matches=6)
+    assert report.states
+    assert bool(report.doubles) == game.private
 
 
 @pytest.mark.parametrize(

@@ -57,3 +57,10 @@ def test_a_game_cannot_be_changed() -> None:
     with pytest.raises(AttributeError, match="make a new DigitDuel"):
         game.life = (1, 1)
     assert game.settings()["life"] == "10"
+
+
+def test_a_subclass_may_replace_an_option() -> None:
+    from tests.plugins.liars_dice import GreatLiarsDice, LiarsDice
+
+    assert (LiarsDice().faces, GreatLiarsDice().faces) == (6, 20)
+    assert list(GreatLiarsDice.options()) == list(LiarsDice.options())

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from functools import partial
 from pathlib import Path
+from random import Random
 from typing import Any
 
 import pytest
 
 from duels.algorithms.solution import Unsolved
+from duels.algorithms.tree_size import clearly_larger
 from duels.analysis.datasets import positions
 from duels.core import Match
 from duels.core.errors import OptionError, UnknownName
@@ -298,7 +301,7 @@ def test_a_game_that_is_too_large_is_refused_before_it_is_walked(
     assert sum(asked) < 1000
 
 
-def test_a_tree_that_is_just_small_enough_is_walked(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_tree_that_is_just_small_enough_is_walked() -> None:
     """The size is known by walking; no smaller limit is refused without that, and no larger one."""
     from duels.measure import hidden_information
     from duels.measure.policies import QueriedPolicy
@@ -318,16 +321,7 @@ def test_a_tree_that_is_just_small_enough_is_walked(monkeypatch: pytest.MonkeyPa
             game, 0, QueriedPolicy(game, "random"), turn_limit=3, most=size - 1
         )
     for seed in range(30):  # a refusal by chance would show, were it at all likely
-        monkeypatch.setattr(
-            "duels.measure.hidden_information.Random", lambda _, seed=seed: Seeded(seed)
-        )
-        assert not tree._clearly_larger(size)
-
-
-def Seeded(seed: int) -> Any:  # noqa: N802
-    from random import Random
-
-    return Random(seed)
+        assert not clearly_larger(partial(tree._estimated_size, Random(seed)), size)
 
 
 class Picks(Player):

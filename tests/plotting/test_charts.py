@@ -122,8 +122,8 @@ def own_charts(game: AnyGame) -> list[Chart]:
 def test_a_die_thrown_again_and_again_still_opens_the_game() -> None:
     game = toy(start=Chance({"start": HALF, "go": HALF}), go=Decide({1: ("won", "lost")}))
     found = openings(game)
-    assert sum(chance for chance, _, _ in found) == pytest.approx(1)
-    assert {player for _, _, player in found} == {1}
+    assert sum(chance for chance, _ in found) == pytest.approx(1)
+    assert {view.player for _, view in found} == {1}
 
 
 def test_a_game_without_choices_has_no_chart() -> None:

@@ -1,4 +1,4 @@
-"""Goofspiel, as a package adds it: a sixth game that opens with chance and seals its bids.
+"""Goofspiel, as a package adds it: it opens with chance and seals its bids.
 
 `BareGoofspiel` says only what a game must say; `Goofspiel` adds what programs want.
 
@@ -14,7 +14,7 @@ from fractions import Fraction
 from typing import NamedTuple
 
 from duels.core.game import Chance, Decide, Event, Game, History, Outcome, Over
-from duels.core.options import Number
+from duels.core.options import Choice, Number
 from duels.core.presentation import (
     Hand,
     Item,
@@ -31,7 +31,7 @@ from duels.core.presentation import (
 )
 
 RULES = """\
-Each player holds the bids 1 to {cards}, each to be used once; the prizes 1 to {cards} lie shuffled.
+Each player holds the bids 1 to {cards}, each to be used once; the prizes 1 to {cards} lie {lie}.
 
 In a round the next prize is turned up. Both players bid for it in secret, then both bids are
 revealed: the higher one takes the prize, equal bids discard it. Both bids are gone. When all prizes
@@ -54,6 +54,11 @@ class BareGoofspiel(Game[State, State]):
 
     cards = Number(5, 1, 13, "how many prizes there are, and bids of each player")
 
+    prizes = Choice("random", "descending", about="the order in which prizes are turned up")
+
+    def words(self) -> dict[str, str]:
+        return {"lie": "shuffled" if self.prizes == "random" else "in descending order"}
+
     def start(self) -> State:
         cards = tuple(range(1, self.cards + 1))
         return State(cards, (cards, cards))
@@ -62,8 +67,8 @@ class BareGoofspiel(Game[State, State]):
         if state.prize:
             return Decide({player: tuple(map(str, state.hands[player])) for player in (0, 1)})
         if state.prizes:
-            odd = Fraction(1, len(state.prizes))
-            return Chance({str(prize): odd for prize in state.prizes})
+            next_up = state.prizes if self.prizes == "random" else state.prizes[-1:]
+            return Chance({str(prize): Fraction(1, len(next_up)) for prize in next_up})
         one, two = state.scores
         return Over(None if one == two else int(two > one), "All prizes are gone.")
 
@@ -104,7 +109,7 @@ class BareGoofspiel(Game[State, State]):
         lines = [f"{player_name(player)} bids {move}." for player, move in event.moves]
         gained = [after.scores[player] > before.scores[player] for player in (0, 1)]
         if not any(gained):
-            return [*lines, f"The prize {before.prize} is not taken."]
+            return [*lines, f"The prize {before.prize} is discarded."]
         return [*lines, f"{player_name(gained.index(True))} takes the prize {before.prize}."]
 
     def table(self, seen: State, viewer: int | None, history: History = ()) -> list[Part]:

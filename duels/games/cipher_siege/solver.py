@@ -25,7 +25,6 @@ from duels.algorithms.solution import (
     Solution,
     Unsolved,
     Value,
-    score,
 )
 from duels.core.game import AnyGame, Move, Outcome, Over, Pick
 from duels.core.match import Match
@@ -89,7 +88,7 @@ class Advice(NamedTuple):
 
 class CipherSiegeSolution(Solution):
     game: CipherSiege
-    approximate = True
+    approximate = sampled = True
     learns_responses = True
 
     def __init__(self, game: AnyGame, progress: Progress | None = None) -> None:
@@ -156,7 +155,7 @@ class CipherSiegeSolution(Solution):
 
     def value(self, state: Any) -> Value:
         turn = self.game.turn(state)
-        return score(turn) if isinstance(turn, Over) else self.known(state)
+        return self.unit.end(turn) if isinstance(turn, Over) else self.known(state)
 
     def estimate(self, state: Any, players: tuple[str, str]) -> float | None:
         return None if self._value_network is None else self._value_network(state, players)

@@ -23,7 +23,9 @@ export interface Passage {
   type: 'passage'; kind: 'opening' | 'event' | 'status' | 'ending';
   number: number; viewer: Seat | null; lines: Line[];
 }
-export interface Result { type: 'result'; winner: Seat | null; by: string; reason: string }
+export interface Result {
+  type: 'result'; winner: Seat | null; by: string; reason: string; payoff?: number | string;
+}
 export interface Entry {
   type: string; number: number; at: number;
   moves?: Record<string, string>; outcome?: string; by?: Seat | null | string;
