@@ -18,6 +18,8 @@ from tests.server.browser.people import NARROW, WIDE, Person, Site
 from tests.server.browser.test_games import SLUGS, by_mouse, fits, game_of, marks, play_out
 
 pytestmark = pytest.mark.slow
+LONG = pytest.mark.long
+USUAL = ("firewall-breach", "cipher-siege", "goofspiel")  # dice, cards, and a game without a theme
 
 
 def axe(page: Page) -> list[str]:
@@ -74,7 +76,10 @@ def test_axe_finds_nothing_on_any_page_around_the_matches(
 @pytest.mark.parametrize(
     ("slug", "size"),
     [
-        *(pytest.param(slug, WIDE, id=f"{slug}-wide") for slug in SLUGS),
+        *(
+            pytest.param(slug, WIDE, id=f"{slug}-wide", marks=() if slug in USUAL else LONG)
+            for slug in SLUGS
+        ),
         *(pytest.param(slug, NARROW, id=f"{slug}-narrow", marks=marks(slug)) for slug in SLUGS),
     ],
 )

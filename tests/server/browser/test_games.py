@@ -45,8 +45,8 @@ def game_of(slug: str, **options: str) -> Any:
 
 
 def marks(slug: str) -> tuple[pytest.MarkDecorator, ...]:
-    """The second way of testing a game is long, except of one with steps and one that is sealed."""
-    return () if slug in ("cipher-siege", "number-clash") else (pytest.mark.long,)
+    """The second way of testing a game is long, except of one with steps."""
+    return () if slug == "cipher-siege" else (pytest.mark.long,)
 
 
 def play_out(players: list[Person], act: Act, most: int = 1000) -> None:
