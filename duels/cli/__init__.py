@@ -2,6 +2,6 @@
 
 import gc
 
-# The usual 700 makes Python look for garbage sixteen times before the first prompt, a tenth of the
-# time to it, and there is none.
+# With the default threshold of 700, garbage is collected sixteen times before the first prompt,
+# which takes a tenth of the start-up time and finds nothing.
 gc.set_threshold(50_000, 10, 10)

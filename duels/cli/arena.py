@@ -1,4 +1,4 @@
-"""`duels arena`: a tournament that is kept in a folder and goes on where it stopped."""
+"""`duels arena`: a tournament that is stored in a folder and can be continued."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def arena(terminal: Terminal, given: Namespace) -> int:
     )
     tournament = tournament._replace(programs=tuple(map(digest_of, tournament.players)))
     if given.cluster is not None:
-        address_of(given.cluster)  # or it says what is wrong, before a folder is made
+        address_of(given.cluster)  # raises if it is invalid, before a folder is created
     folder = named(given.out) if given.out else usual_folder(tournament, given.engine)
     tournament = settled(
         tournament, None if given.fresh else stored_tournament(folder), given.engine
@@ -95,7 +95,7 @@ def arena(terminal: Terminal, given: Namespace) -> int:
 
 
 def settled(tournament: Tournament, there: Tournament | None, engine: str) -> Tournament:
-    """A tournament with its engine and seed; by default those that its folder has."""
+    """A tournament with its engine and seed; by default those stored in its folder."""
     if there is None:
         return tournament._replace(compiled=chosen(tournament, engine))
     if tournament.key is not None:
@@ -108,7 +108,7 @@ def settled(tournament: Tournament, there: Tournament | None, engine: str) -> To
 
 
 def engine_text(tournament: Tournament) -> str:
-    """In a line: the engine, and how long it takes to compile."""
+    """One line that names the engine and the time to compile it."""
     if not tournament.compiled:
         return "Engine: python."
     seconds = seconds_to_compile(tournament)
@@ -117,7 +117,7 @@ def engine_text(tournament: Tournament) -> str:
 
 
 def games(names: str, options: list[tuple[str, str]]) -> tuple[Setting, ...]:
-    """The games a user named; an option is for all of them that have it."""
+    """The games named by the user; an option applies to all of them that have it."""
     wanted = list(catalogue()) if names == "all" else names.split(",")
     kinds = list(dict.fromkeys(find(name.strip()) for name in wanted))
     for option, _ in options:
@@ -143,7 +143,7 @@ def usual_folder(tournament: Tournament, engine: str) -> str:
 
 
 def save(folder: str, found: Summary) -> list[str]:
-    """Write the results in every form; the same games give the same files."""
+    """Write the results in every format; the same games give the same files."""
     texts = {
         "report.html": page(found),
         "results.csv": csv(found),

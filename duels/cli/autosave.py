@@ -1,8 +1,8 @@
 """Autosave of the match that is played at the terminal, with a notice when saving fails.
 
-The match is kept in the file the user named; while that does not work, in the state directory, and
-if need be in the system's temporary directory. A file is written over only if it holds an earlier
-state of the same match.
+The match is saved in the file that the user named; if that fails, in the state directory, and if
+that fails too, in the system's temporary directory. A file is overwritten only if it contains an
+earlier state of the same match.
 """
 
 from __future__ import annotations
@@ -15,28 +15,28 @@ from duels.core.match import Match
 
 
 class Autosave:
-    """Where one match is kept. `say` shows a line to the user, apart from the game."""
+    """Saves one match. `say` shows a line to the user that is not part of the game."""
 
     def __init__(self, path: str | None, say: Callable[[str], None]) -> None:
-        """Keep a match in the file at `path`, or with None nowhere before it is left.
+        """Save a match in the file at `path`; with None, only when the player leaves it.
 
-        A name that no file can have is refused with a RecordError.
+        An invalid file name is refused with a RecordError.
         """
         if path is not None:
             from duels.cli.files import named
 
             path = named(path)
-        self.path = path  # where the match is kept now
+        self.path = path  # where the match is saved now
         self._named = path
         self._say = say
-        self._told = ""  # the trouble that the user knows of
-        self._copies: set[str] = set()  # kept elsewhere while the named file did not work
-        self._series, self._number = path, 1  # of rematches
+        self._told = ""  # the last problem that was reported to the user
+        self._copies: set[str] = set()  # other files, written while the named one failed
+        self._series, self._number = path, 1  # file name and number in a series of rematches
 
     def begin(self, match: Match) -> None:
-        """Before the game: refuse a place that does not work or holds something else.
+        """Check the file before the game: it must be writable and not contain anything else.
 
-        A rematch begins anyhow, wherever it can be kept.
+        A rematch begins even if the check fails, and is saved in another place.
         """
         if self._named is not None and self._number == 1:
             self._claim(match, self._named)
@@ -44,7 +44,7 @@ class Autosave:
             self.keep(match)
 
     def keep(self, match: Match) -> None:
-        """After every turn. Trouble is told once and does not end the match."""
+        """Save after a turn. A problem is reported once and does not end the match."""
         if self.path is not None:
             try:
                 self._store(match)
@@ -52,9 +52,9 @@ class Autosave:
                 self._tell(f"{error}. The match goes on")
 
     def save(self, match: Match, path: str = "") -> str:
-        """The player asks to save, and may name a file that is used from then on.
+        """Save on request of the player, who may name a file that is used from then on.
 
-        Returns where the match is. A RecordError changes nothing.
+        Returns the path of the file. If a RecordError is raised, nothing has changed.
         """
         if not path:
             return self._store(match)
@@ -68,13 +68,13 @@ class Autosave:
         return target
 
     def leave(self, match: Match) -> str:
-        """The last save. Returns where the match is; a RecordError means that it is nowhere."""
+        """Save for the last time; returns the path, or raises RecordError if all places fail."""
         return self._store(match)
 
     def next(self) -> Autosave:
-        """For a rematch: war.json is followed by war-2.json, or the first such name that is free.
+        """The autosave of a rematch: after war.json the first free name of war-2.json and so on.
 
-        Where no file was named, none is for the rematch.
+        If no file was named, none is used for the rematch.
         """
         from duels.core.folders import state_folder
 
@@ -104,7 +104,7 @@ class Autosave:
         yield from (place for place in shelters(match) if place != self._named)
 
     def _store(self, match: Match) -> str:
-        """Write to the first place that works."""
+        """Write to the first place that can be written."""
         from duels.cli.files import put
 
         troubles: list[str] = []
@@ -119,7 +119,7 @@ class Autosave:
         raise RecordError(f"The match cannot be saved anywhere: {'; '.join(troubles)}")
 
     def _settle(self, match: Match, place: str, trouble: str) -> None:
-        """The match is kept here now: tell if that is news, and leave no older copy about."""
+        """Set where the match is saved now, report a change, and remove older copies."""
         from duels.cli.files import shown, withdraw
 
         self.path = place

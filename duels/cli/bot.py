@@ -23,7 +23,7 @@ def bot(terminal: Terminal, given: Namespace) -> int:
 
 
 def check_bot(terminal: Terminal, given: Namespace) -> int:
-    """Play it through every game and say what is wrong; 1 if anything is."""
+    """Play matches of every game with a bot and report errors; returns 1 if there are any."""
     kind, name = named(given.what)
     if kind == HUMAN:
         raise OptionError("a human cannot be checked")
@@ -81,7 +81,7 @@ def _game(game: Checked) -> list[str]:
 
 
 def new_bot(terminal: Terminal, path: str) -> int:
-    """Write a bot that plays, to be made better."""
+    """Write a bot that plays at random, as a template."""
     suffix = os.path.splitext(path)[1]
     if suffix not in RUN_BY:
         raise OptionError(f"expected a file that ends in .py or .js; got {quote(path)}")

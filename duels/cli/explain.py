@@ -13,7 +13,7 @@ from duels.plotting import charts
 
 
 def _names(path: str, count: int) -> list[str]:
-    """A file for each chart: the one that was named, then the same with a number.
+    """A file name for each chart: the given one, then the same with a number.
 
     >>> _names("charts/duel.svg", 2), _names("duel", 1)
     (['charts/duel.svg', 'charts/duel-2.svg'], ['duel'])

@@ -12,43 +12,43 @@ from duels.core.errors import DuelsError, RecordError, quote
 from duels.core.folders import state_folder
 from duels.core.match import Match
 
-TRIES, PAUSE = 100, 0.02  # how often, and after how many seconds, a lock is asked for again
+TRIES, PAUSE = 100, 0.02  # attempts to take a lock, and seconds between them
 
 
 class WouldOverwrite(RecordError):
-    """The file holds something other than this match, and is not overwritten."""
+    """The file contains something other than this match, and is not overwritten."""
 
 
 class Left(NamedTuple):
-    """A match in the state directory that is not over."""
+    """An unfinished match in the state directory."""
 
     path: str
     title: str
     players: tuple[str, str]
     moves: int
-    when: float  # it was last saved, in seconds since 1970
+    when: float  # time of the last save, in seconds since 1970
 
     @property
     def line(self) -> str:
-        """What it is, for a list."""
+        """Description of the match in one line, for a list."""
         moves = f"{self.moves} move{'' if self.moves == 1 else 's'}"
         day = time.strftime("%Y-%m-%d %H:%M", time.localtime(self.when))
         return f"{self.title}, {self.players[0]} against {self.players[1]}, {moves}, {day}"
 
 
 class Unfinished(list[Left]):
-    """The matches that can go on, newest first."""
+    """The matches that can be resumed, newest first."""
 
-    damaged = 0  # files beside them that cannot be read
+    damaged = 0  # number of files that cannot be read
 
 
 def shown(path: str) -> str:
-    """A name as it may appear in a line of text."""
+    """A path in a printable form."""
     return path if path and path.isprintable() else quote(path)
 
 
 def named(path: str) -> str:
-    """The path for a name that the user gave; a RecordError for a name no file can have."""
+    """The path for a name given by the user; RecordError if it is not a valid file name."""
     try:
         full = os.path.expanduser(path)
         os.fsencode(full)
@@ -64,10 +64,10 @@ def named(path: str) -> str:
 
 
 def shelters(match: Match) -> Iterator[str]:
-    """Files for a match that was given no file name, the best place first."""
+    """Paths for a match without a named file, in order of preference."""
     name = match.id
     if not (name.isascii() and name.replace("-", "").isalnum() and len(name) <= 40):
-        from hashlib import sha256  # an id from elsewhere may be any text
+        from hashlib import sha256  # an id of another program may be any text
 
         name = sha256(name.encode()).hexdigest()[:32]
     day = time.strftime("%Y-%m-%d", time.localtime(match.begun))
@@ -81,7 +81,7 @@ def shelters(match: Match) -> Iterator[str]:
 
 
 def read_from(path: str) -> Match:
-    """The match in a file the user named, or in a tournament's folder: `FOLDER#NUMBER`."""
+    """Load the match in a file named by the user, or `FOLDER#NUMBER` for one of a tournament."""
     from duels.core.record import read
     from duels.games import load
 
@@ -98,7 +98,7 @@ def read_from(path: str) -> Match:
 def put(match: Match, path: str, *, private: bool = False) -> None:
     """Write a record atomically; only an earlier state of the same match is overwritten.
 
-    Raises `WouldOverwrite` where something else is, a RecordError where the system cannot write.
+    Raises `WouldOverwrite` if the file contains anything else, RecordError if writing fails.
     """
     from json import loads
 
@@ -124,7 +124,7 @@ def put(match: Match, path: str, *, private: bool = False) -> None:
 
 
 def withdraw(match: Match, path: str) -> bool:
-    """Remove a copy of a match that is saved elsewhere now, unless the file has changed."""
+    """Remove a copy of a match that is now saved in another place, unless the copy has changed."""
     from duels.core.record import to_json
 
     with suppress(OSError, ValueError), _locked(os.path.dirname(path)):
@@ -151,7 +151,7 @@ def unfinished() -> Unfinished:
 
 
 def write(path: str, content: str) -> None:
-    """Write a page or a picture the user asked for."""
+    """Write an output file, such as a page or a picture."""
     try:
         with open(path, "w", encoding="utf-8") as file:
             file.write(content)
@@ -165,15 +165,15 @@ def _why(error: Exception) -> str:
 
 @contextmanager
 def _locked(folder: str) -> Iterator[None]:
-    """Lock the folder against other processes of this program; where locks do not work, go on.
+    """Lock a folder against other processes of this program, if the system supports it.
 
-    The folder itself is locked, so that no lock file is left behind.
+    The folder itself is locked, so that no lock file remains.
     """
     try:
         import fcntl
 
         handle = os.open(folder, os.O_RDONLY)
-    except (ImportError, OSError):  # a folder that is not there is told of by writing to it
+    except (ImportError, OSError):  # a missing folder is reported when writing fails
         yield
         return
     try:
@@ -186,7 +186,7 @@ def _locked(folder: str) -> Iterator[None]:
             except OSError:
                 break
         else:
-            raise BlockingIOError(0, "another program keeps the folder locked")
+            raise BlockingIOError(0, "the folder is locked by another process")
         yield
     finally:
         os.close(handle)
@@ -207,7 +207,7 @@ def _objection(path: str, ours: dict[str, Any]) -> str | None:
     if theirs["id"] != ours["id"]:
         return f"holds a match that is {'not finished' if theirs['result'] is None else 'over'}"
     before, after = theirs["entries"], ours["entries"]
-    # What an older program wrote may say less of an entry, but nothing else.
+    # Entries written by an older program may lack keys, but must not differ in any.
     same = all(old.items() <= new.items() for old, new in zip(before, after, strict=False))
     return (
         None if same and len(before) <= len(after) else "holds this match as it went on elsewhere"
@@ -215,7 +215,7 @@ def _objection(path: str, ours: dict[str, Any]) -> str | None:
 
 
 def _parsed(path: str) -> dict[str, Any]:
-    """The JSON of a record, of which the shape is checked and not the moves."""
+    """The JSON of a record; its structure is checked, its moves are not."""
     import json
 
     from duels.core.record import FORMAT, LARGEST, SAME_SHAPE
@@ -253,7 +253,7 @@ def _left(path: str) -> Left | None:
 
 
 def _moves(entries: list[dict[str, Any]]) -> int:
-    """How many choices stand, those that were taken back left out."""
+    """The number of choices that were not undone."""
     counts = [0]  # before each entry
     for entry in entries:
         match entry:

@@ -1,4 +1,4 @@
-"""`duels join URL --bot CMD`: a bot at a server, one match after the other."""
+"""`duels join URL --bot CMD`: lets a bot play on a server, one match after the other."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ from duels.players.runner import choice, guarded
 if TYPE_CHECKING:
     from duels.client.connection import Client, MatchConnection
 
-LEAVING = 10.0  # seconds to wait for a match that is to be resigned
-WAIT = 2.0  # seconds between two looks at the open challenges
-LONGEST_NAME = 24  # characters, at a server
+LEAVING = 10.0  # seconds to wait for the state of a match in order to resign it
+WAIT = 2.0  # seconds between two requests for the open challenges
+LONGEST_NAME = 24  # characters that a server allows
 
 
 def join(terminal: Terminal, given: Namespace) -> int:
-    """Play the match of an address; or, at a server, one challenge after the other."""
+    """Play the match with the given address or, given a server, one challenge after another."""
     check_extra()
     from duels.client.connection import Client
     from duels.client.identity import new_key
@@ -44,8 +44,8 @@ def join(terminal: Terminal, given: Namespace) -> int:
         raise OptionError("a human plays at a server with: play --server URL")
     game = find(given.game).slug if given.game else None
     bot = player(name, os.urandom(16).hex())
-    # Each process is a player of its own there: two of them can meet, and neither plays the other's
-    # matches.
+    # Each process is a separate player on the server: two of them can play each other, and neither
+    # plays the other's matches.
     key, lock = (new_key(), None) if given.key is None else kept_key(given.key)
     client = Client(server, key, keeps=given.key is not None)
     try:
@@ -68,7 +68,7 @@ def join(terminal: Terminal, given: Namespace) -> int:
 
 
 def kept_key(path: str) -> tuple[str, int]:
-    """The key in a file, made if there is none, and a lock on the file: one process uses it."""
+    """The key in a file, created if there is none, and the descriptor that locks the file."""
     from duels.client.identity import is_key, new_key
 
     try:
@@ -91,7 +91,7 @@ def kept_key(path: str) -> tuple[str, int]:
 
 
 def _lock(handle: int) -> None:
-    """Lock a file for this process; BlockingIOError where another has it."""
+    """Lock a file for this process; BlockingIOError if another process has locked it."""
     try:
         import fcntl
     except ImportError:  # not on this system
@@ -100,9 +100,9 @@ def _lock(handle: int) -> None:
 
 
 def _leave(client: Client, returning: bool) -> str:
-    """Withdraw what has not started; give up what has, unless the same key may come back for it.
+    """Withdraw challenges and resign matches, unless the key is stored and can continue them.
 
-    All of it is the server's to know: a challenge may be there though its answer did not arrive.
+    The list comes from the server: a challenge may exist although its response did not arrive.
     """
     from duels.client.connection import Refused
 
@@ -128,7 +128,7 @@ def _leave(client: Client, returning: bool) -> str:
 
 
 def _resign(client: Client, id: str) -> bool:
-    """Give up a match, unless it is over meanwhile."""
+    """Resign a match, unless it has ended; returns whether it was resigned."""
     table = client.connect(id)
     try:
         while table.view is None and not table.over:
@@ -143,7 +143,7 @@ def _resign(client: Client, id: str) -> bool:
 def _serve(
     terminal: Terminal, client: Client, bot: Player, game: str | None, matches: int | None
 ) -> int:
-    """What was left unfinished, then challenges: those of others, or one's own of a game."""
+    """Play unfinished matches, then challenges: open ones, or own ones of the given game."""
     from duels.client.connection import Refused
 
     played = 0
@@ -172,7 +172,7 @@ def _serve(
 
 
 def _play(terminal: Terminal, client: Client, id: str, bot: Player) -> int:
-    """One match to its end; 1 if the bot failed, which is to resign."""
+    """Play one match to its end; returns 1 if the bot failed, in which case it resigns."""
     table = client.connect(id)
     announced = False
     try:
@@ -214,7 +214,7 @@ def _move(table: MatchConnection, view: dict[str, Any], bot: Player) -> None:
 
 
 def history(game: AnyGame, log: list[Logged]) -> tuple[Event, ...]:
-    """The picks and outcomes that stand, of a viewer's log of a match that is not over."""
+    """The picks and outcomes that were not undone, from a viewer's log of an unfinished match."""
     standing: list[tuple[int, Event]] = []
     for number, entry, _ in log:
         match entry:

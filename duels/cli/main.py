@@ -17,7 +17,7 @@ from duels.core.errors import DuelsError, OptionError, UnknownName
 USAGE_ERROR = 2
 REQUIRED = None  # for `nargs`: exactly one argument
 
-# Where each command is: a function of the terminal and the parsed arguments.
+# The function of each command, which takes the terminal and the parsed arguments.
 COMMANDS = {
     None: "duels.cli.menu:menu",
     "play": "duels.cli.play:play",
@@ -57,7 +57,7 @@ def main(arguments: list[str] | None = None) -> int:
         terminal.note(f"duels: {error}")
         return USAGE_ERROR if isinstance(error, OptionError | UnknownName) else 1
     except KeyboardInterrupt as left:
-        if left.args:  # what is kept, and how to go on
+        if left.args:  # what was stored, and how to continue
             terminal.note(f"duels: stopped; {left}")
         return 130
     except BrokenPipeError:
@@ -70,9 +70,9 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 def _open_streams() -> None:
-    """A program may be started with its input or output closed, or a narrow encoding."""
+    """Open the standard streams that are closed, and make all of them encode any text."""
     for stream in (sys.stdin, sys.stdout, sys.stderr):
-        if stream is None:  # the lowest free number is the one that is missing
+        if stream is None:  # `open` uses the lowest free descriptor, which is the missing one
             os.open(os.devnull, os.O_RDWR)
     sys.stdout = sys.stdout or os.fdopen(1, "w")
     sys.stderr = sys.stderr or os.fdopen(2, "w")
@@ -82,7 +82,7 @@ def _open_streams() -> None:
 
 
 class Parser(argparse.ArgumentParser):
-    """A fixed width spares argparse the import that asks the terminal for its own."""
+    """A parser with a fixed width, so that argparse need not import shutil to find it."""
 
     def __init__(self, **settings: Any) -> None:
         super().__init__(
@@ -91,15 +91,17 @@ class Parser(argparse.ArgumentParser):
 
 
 class Unasked:
-    """Takes the place of a command that is not asked for: making a real one takes half a
-    millisecond, and there are nine."""
+    """Placeholder for the parser of a command that is not used.
+
+    Creating a real one takes half a millisecond.
+    """
 
     def add_argument(self, *names: str, **settings: Any) -> None:
         pass
 
 
 def _parser(first: str) -> argparse.ArgumentParser:
-    """Knows the command that the first word names; all of them if it names none."""
+    """A parser with the command that the first word names, or with all if it names none."""
     parser = Parser(
         prog=program(), description="Five two-player number games. Without a command: a menu."
     )
@@ -144,7 +146,7 @@ def _parser(first: str) -> argparse.ArgumentParser:
     play.add_argument("game", metavar="GAME", nargs="?", help="its name or the beginning of it")
     play.add_argument(
         "--server", metavar="URL",
-        help="play at a server: of 'duels serve', or of a match there to join it",
+        help="play on a server: its address, or the address of a match to join",
     )  # fmt: skip
     play.add_argument(
         "--p1", metavar="WHO", help="human, an opponent's name, a program ('./bot') or MODULE:CLASS"
@@ -162,9 +164,7 @@ def _parser(first: str) -> argparse.ArgumentParser:
     table(play)
     plain(play)
 
-    resume = command(
-        "resume", "go on with a match that was left; without FILE, list them", file="?"
-    )
+    resume = command("resume", "continue an unfinished match; without FILE, list them", file="?")
     for flag in ("--p1", "--p2"):
         resume.add_argument(
             flag, metavar="WHO", help="a program that the record names, to start it"
@@ -172,14 +172,14 @@ def _parser(first: str) -> argparse.ArgumentParser:
     table(resume)
     plain(resume)
 
-    json(command("games", "list the games"), "for programs, with every option")
+    json(command("games", "list the games"), "JSON, with every option")
     rules = command("rules", "the rules of a game", game=True)
     options(rules)
 
     replay = command("replay", "see a recorded match again", file=REQUIRED)
     replay.add_argument(
         "--view", choices=("table", "1", "2", "spectator"),
-        help="whose eyes: each mover's (table), one player's or a spectator's",
+        help="the viewer: each mover in turn (table), one player or a spectator",
     )  # fmt: skip
     replay.add_argument("--print", action="store_true", help="all at once, without stepping")
     json(replay, "the checked record, for programs")
@@ -205,11 +205,11 @@ def _parser(first: str) -> argparse.ArgumentParser:
     )  # fmt: skip
     exploit.add_argument(
         "--seconds", type=seconds, metavar="N",
-        help="hidden hands: learn a responder anew for so long for each seat",
+        help="hidden hands: how long to train a new responder for each seat",
     )  # fmt: skip
     exploit.add_argument(
         "--games", type=count, default=1000, metavar="N",
-        help="a program that does not say its mix: fresh games behind each figure, usually 1000",
+        help="games behind each figure for a program without stated mixes; usually 1000",
     )  # fmt: skip
     json(exploit)
 
@@ -324,14 +324,14 @@ def _parser(first: str) -> argparse.ArgumentParser:
         "--origin", action="append", default=[], metavar="URL", help="another origin of the pages"
     )
     serve.add_argument(
-        "--proxy", action="store_true", help="believe the X-Forwarded-For of a proxy in front"
+        "--proxy", action="store_true", help="trust the X-Forwarded-For header of a proxy"
     )
     serve.add_argument(
         "--max-per-address", type=count, metavar="N", help="connections of one address"
     )
     serve.add_argument(
         "--claim-after", type=seconds, metavar="SECONDS",
-        help="away for so long while a pick is awaited, the other may claim the win",
+        help="absence during an own choice after which the opponent may claim the win",
     )  # fmt: skip
     serve.add_argument(
         "--computer-delay", type=seconds, metavar="SECONDS", help="computers take at least that"

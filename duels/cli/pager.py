@@ -1,4 +1,4 @@
-"""Long texts on a screen: fitted to its width, and a page at a time."""
+"""Long texts on a screen: wrapped to its width, and shown in a pager."""
 
 from __future__ import annotations
 
@@ -14,20 +14,20 @@ OWN = "less -R -F -X"
 
 
 def columns(terminal: Terminal) -> int:
-    """How many columns a text may use: those of the screen, within reason."""
+    """How many columns a text may use: those of the screen, at most `WIDEST`."""
     return max(NARROWEST, min(WIDEST, terminal.width))
 
 
 def fit(lines: Iterable[str], width: int) -> Lines:
-    """Wrap lines anew to a width, keeping paragraphs, indentation and tones.
+    """Rewrap lines to a width, keeping paragraphs, indentation and tones.
 
-    A line that begins a ruling, a step or an entry of a list hangs its text behind that beginning;
-    a line indented like the text above it goes on with it.
+    A line that begins a ruling, a step or a list item gets a hanging indent; a line indented like
+    the text above it continues that paragraph.
 
     >>> fit(["  A1. Two players,", "      one game.", "On", "and on."], 20)
     ['  A1. Two players,', '      one game.', 'On and on.']
     """
-    paragraphs: list[tuple[str, str, str]] = []  # what stands before the text, the text, the tone
+    paragraphs: list[tuple[str, str, str]] = []  # head, text and tone
     for line in lines:
         head = _head(line)
         text, before = line[len(head) :].strip(), paragraphs[-1] if paragraphs else ("", "", "")
@@ -44,7 +44,7 @@ def fit(lines: Iterable[str], width: int) -> Lines:
 
 
 def row(head: str, text: str, width: int) -> Lines:
-    """A text hanging behind its head; below it on a screen too narrow for both.
+    """A text with a hanging indent after its head; below the head on a narrow screen.
 
     >>> row("  1. Duel   ", "Two players.", 24), row("  1. Duel   ", "Two players.", 20)
     (['  1. Duel   Two players.'], ['  1. Duel', '    Two players.'])
@@ -62,14 +62,14 @@ def row(head: str, text: str, width: int) -> Lines:
 
 
 def page(lines: Iterable[str], terminal: Terminal) -> None:
-    """Show a text fitted to the screen, in a pager if a person reads it and it is too long."""
+    """Show a text wrapped to the screen; in a pager if it is longer than an interactive screen."""
     text = fit(lines, columns(terminal))
     if not (_wanted(terminal, len(text)) and _paged(text, terminal.colour)):
         terminal.say(text)
 
 
 def _head(line: str) -> str:
-    """The indentation of a line and what its text hangs behind: "  C1. ", "  - ", "  attack   "."""
+    """The indentation and the label of a line: "  C1. ", "  - ", "  attack   "."""
     import re
 
     found = re.match(r" *(?:(?:[A-Z]?\d+\.|-) +|[\w-]+ {2,})?", line)
@@ -86,18 +86,18 @@ def _wanted(terminal: Terminal, lines: int) -> bool:
 
 
 def _paged(lines: Lines, colour: bool) -> bool:
-    """Show lines in a pager; whether there was one. Leaving it early is fine."""
+    """Show lines in a pager; returns whether that worked. The reader may quit it early."""
     import shlex
     import signal
     import subprocess
 
     chosen = os.environ.get("PAGER", OWN)
-    if colour and chosen == OWN:  # what another makes of colours is not known
+    if colour and chosen == OWN:  # other pagers may not support colours
         from duels.cli.style import paint
 
         lines = [paint(line) for line in lines]
-    # Ctrl-C is the pager's while it runs. Set before it starts, so that no interrupt is lost;
-    # a handler and not SIG_IGN, which the pager would inherit.
+    # Only the pager handles Ctrl-C while it runs. The handler is set before it starts, so that no
+    # interrupt is lost; it is not SIG_IGN, which the pager would inherit.
     usual = signal.signal(signal.SIGINT, lambda *_: None)
     try:
         command = shlex.split(chosen)

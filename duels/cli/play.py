@@ -43,7 +43,7 @@ def play_matches(
             return status
         if not (terminal.interactive and HUMAN in players and _rematch(terminal, match)):
             return 0
-        # A rematch is a new match: other dice, and the finished record stays where it is.
+        # A rematch is a new match with a new seed; the finished record is not overwritten.
         players, seed, autosave = (players[1], players[0]), None, autosave.next()
         terminal.say([""])
 
@@ -51,7 +51,7 @@ def play_matches(
 def check_secrets(
     terminal: Terminal, game: AnyGame, players: tuple[str, str], secrets: bool
 ) -> None:
-    """Refuse secret hands for two people in front of a screen that keeps what it has shown."""
+    """Refuse secret hands for two people at a screen that cannot be cleared."""
     together = terminal.interactive and players == (HUMAN, HUMAN)
     if secrets and together and game.private and not terminal.clearable:
         raise OptionError(
@@ -63,7 +63,7 @@ def check_secrets(
 def sit_down(
     terminal: Terminal, match: Match, autosave: Autosave, secrets: bool = True
 ) -> int | None:
-    """Play one match to its end; an exit status if it was left before."""
+    """Play one match to its end; returns an exit status if the user left before."""
     try:
         with stoppable(signal.SIGQUIT):
             TerminalMatch(match, terminal, autosave, secrets).run()
@@ -85,7 +85,7 @@ def sit_down(
 
 
 def _leave(terminal: Terminal, match: Match, autosave: Autosave, status: int, why: str) -> int:
-    """Save a match that was left, with its clocks paused, and say how to resume it."""
+    """Save an unfinished match, with its clocks paused, and show how to resume it."""
     from shlex import quote
 
     from duels.cli.files import shown
@@ -135,7 +135,7 @@ def _analyse(terminal: Terminal, match: Match) -> None:
 
 
 def play(terminal: Terminal, given: Namespace) -> int:
-    """Play the game, the players and the options of the command line."""
+    """Run `duels play`."""
     if given.server is not None:
         from duels.cli.remote import play_remote
 
@@ -183,7 +183,7 @@ def strongest(terminal: Terminal, game: AnyGame) -> str:
 
 
 def resume(terminal: Terminal, given: Namespace) -> int:
-    """Resume a match that was left."""
+    """Run `duels resume`."""
     from duels.cli.files import read_from
 
     path = given.file
@@ -214,7 +214,7 @@ def _flag(flag: str, name: str) -> str:
 
 
 def _list_unfinished(terminal: Terminal) -> int:
-    """What can be resumed, newest first."""
+    """List the matches that can be resumed, newest first."""
     from shlex import quote
 
     from duels.cli.files import unfinished

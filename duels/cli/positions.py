@@ -69,7 +69,7 @@ def _found(game: AnyGame, given: Namespace) -> list[LabelledPosition]:
 
 
 def _about(game: AnyGame) -> dict[str, Any]:
-    """What a data set is of."""
+    """Description of a data set: format, game and options."""
     return {
         "format": FORMAT, "version": VERSION, "game": game.slug, "options": game.settings(),
     }  # fmt: skip
@@ -118,7 +118,7 @@ def _npz() -> Callable[..., None]:
     def write(path: str, game: AnyGame, found: list[LabelledPosition]) -> None:
         names = {"moves": np.array(game.moves()), "features": np.array(game.features())}
         about = {"about": np.array(json.dumps(_about(game)))}
-        with open(path, "wb") as file:  # or numpy adds an ending of its own
+        with open(path, "wb") as file:  # given a name, numpy would append an extension
             np.savez_compressed(file, **_columns(np, game, found), **names, **about)
 
     return write

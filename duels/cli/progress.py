@@ -1,4 +1,4 @@
-"""A progress bar with the time left, on the error stream so that it is never part of an answer."""
+"""A progress bar with the time left, on the error stream so that it is never part of the output."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import time
 from typing import TextIO
 
 WIDTH = 30
-TELLING = 0.02  # done, before the time left can be told from it
+TELLING = 0.02  # part done from which the time left can be estimated
 PATIENCE = 2.0  # seconds before a bar is shown
 
 
@@ -49,6 +49,6 @@ class ProgressBar:
         self._shown = True
 
     def done(self) -> None:
-        """End the line of a bar that was shown, for work that cannot say when it is at its end."""
+        """End the line of a bar that was shown, for work that does not report its end."""
         if self._shown and sys.stderr.isatty():
             print(file=sys.stderr, flush=True)

@@ -1,4 +1,4 @@
-"""`duels games` and `duels rules`: what there is to play, and how it is played."""
+"""`duels games` and `duels rules`: the list of games, and the rules of a game."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ UNLIMITED = 10_000  # columns: through a pipe, a line for each game
 
 
 def show_rules(terminal: Terminal, game: AnyGame, turn_limit: int = TURN_LIMIT) -> None:
-    """The rules with the values in force."""
+    """Show the rules with the values of the options."""
     page(rules_of(game, turn_limit), terminal)
 
 
@@ -41,7 +41,7 @@ def games(terminal: Terminal, given: Namespace) -> int:
 
 
 def listing(entries: list[tuple[str, str]], width: int) -> Lines:
-    """Names in a column with what is said of each beside them, or below on a narrow screen.
+    """Names in a column, with a description after each, or below it on a narrow screen.
 
     >>> listing([("one", "The first."), ("three", "The third.")], 40)
     ['one    The first.', 'three  The third.']

@@ -13,7 +13,7 @@ NEEDED = ("starlette", "uvicorn", "msgspec", "websockets", "httptools")
 
 
 def check_extra() -> None:
-    """Say which extra is missing rather than which module."""
+    """Raise `MissingExtra`, which names the extra, if a module of the server is missing."""
     missing = [name for name in NEEDED if find_spec(name) is None]
     if missing:
         raise MissingExtra(f"the server needs {', '.join(missing)}: {install_command('web')}")
@@ -62,9 +62,9 @@ def serve(terminal: Terminal, given: Namespace) -> int:
 
 
 def open_page(where: str) -> bool:
-    """Show the page in the browser of this machine, as soon as it is served; is there one?
+    """Open the page in a browser as soon as it is served; returns whether there is a browser.
 
-    A browser may block the process that starts it, and one in the terminal does not show the page.
+    A browser may block the process that starts it, and browsers in the terminal are not supported.
     """
     import os
     import threading

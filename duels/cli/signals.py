@@ -1,4 +1,4 @@
-"""Orderly ends of commands on SIGTERM and SIGHUP, as on Ctrl-C."""
+"""Ends commands on SIGTERM and SIGHUP in the same way as on Ctrl-C."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ SIGNALS = (signal.SIGTERM, getattr(signal, "SIGHUP", signal.SIGTERM))
 
 
 class Stopped(KeyboardInterrupt):
-    """A signal other than that of Ctrl-C asks the program to end."""
+    """A termination signal other than SIGINT was received."""
 
     def __init__(self, number: int) -> None:
         super().__init__(number)
@@ -19,7 +19,7 @@ class Stopped(KeyboardInterrupt):
 
 
 def status_of(stop: KeyboardInterrupt) -> int:
-    """The exit status after Ctrl-C or another signal, as shells have it."""
+    """The exit status after Ctrl-C or another signal, by the convention of shells: 128 + n."""
     return 128 + (stop.number if isinstance(stop, Stopped) else signal.SIGINT)
 
 

@@ -1,4 +1,4 @@
-"""Colour, bars and cards, for terminals that show them.
+"""Draws the table in a terminal: colours, bars and cards.
 
 >>> from duels.core.presentation import Meter
 >>> drawn([Meter("Life", 5, 10, owner=0)], None, width=80, colour=False, ascii_only=True)
@@ -30,7 +30,7 @@ from duels.core.presentation import (
 RESET = "\x1b[0m"
 BOLD, DIM = "\x1b[1m", "\x1b[2m"
 RED, GREEN, YELLOW, CYAN = "\x1b[31m", "\x1b[32m", "\x1b[33m", "\x1b[36m"
-BAR = 20  # characters of a full meter, on a screen wide enough
+BAR = 20  # characters of a full meter, unless the screen is narrow
 TONES = {HEADING: BOLD + CYAN, GOOD: GREEN, BAD: RED, RESULT: BOLD + YELLOW}
 
 
@@ -43,9 +43,9 @@ def paint(line: str) -> str:
 def drawn(
     parts: list[Part], viewer: int | None, width: int, *, colour: bool, ascii_only: bool
 ) -> list[str]:
-    """The table as a viewer names it, a row for each player and each common part.
+    """The table from the view of a viewer: a row for each player and each common part.
 
-    A row goes on below itself where the screen is too narrow for it.
+    A row that is wider than the screen is continued in the next line.
     """
     rows: dict[str, list[str]] = {}
     pen = Pen(viewer, width, colour, ascii_only)
@@ -64,7 +64,7 @@ def drawn(
 
 
 def _laid(head: str, parts: list[str], width: int) -> list[str]:
-    """Parts beside each other behind a head; what does not fit goes below, whole if it can."""
+    """Parts in a row after a head; parts that do not fit are wrapped to the next line."""
     indent, lines, bare = " " * _columns(head), [head], True
     for part in parts:
         if not bare and _columns(f"{lines[-1]}   {part}") > width:
@@ -81,7 +81,7 @@ def _laid(head: str, parts: list[str], width: int) -> list[str]:
 
 
 def _columns(text: str) -> int:
-    """How wide a text is on the screen, where colours take no place."""
+    """The width of a text on the screen, without escape sequences."""
     return len(re.sub(r"\x1b\[[0-9;]*m", "", text))
 
 

@@ -1,4 +1,4 @@
-"""A match at the terminal: seats, what each player is shown, and hand-over of the keyboard."""
+"""A match at the terminal: turns, what each player is shown, and hand-over of the keyboard."""
 
 from __future__ import annotations
 
@@ -26,17 +26,20 @@ class TerminalMatch:
     ) -> None:
         self.match, self.terminal, self.autosave = match, terminal, autosave
         self.humans = [player for player in (0, 1) if match.players[player] == HUMAN]
-        self._host: Host | None = None  # of the computers, made when needed: no prompt waits
+        self._host: Host | None = None  # of computer players; made on first use, for fast start-up
         self._asker = Asker(match, terminal, autosave, self.humans, self._cover)
         together = len(self.humans) == 2 and terminal.interactive
         self._hands_over = together and match.game.private and secrets
         self._narrated = 0  # events already narrated
-        self._facing: int | None = None  # who looks at the screen, where hands are secret
-        self._read = [0, 0]  # events each player was told, where hands are secret
+        self._facing: int | None = None  # the player at the screen, if hands are secret
+        self._read = [0, 0]  # by player: events already narrated, if hands are secret
 
     def eyes(self, player: int | None) -> int | None:
-        """Who reads what concerns a player: a lone human everything, at a shared keyboard the
-        player in question. A transcript, and a shared screen, call players by their names."""
+        """The viewer of a passage about a player.
+
+        A single human reads everything; at a shared keyboard the viewer is the player in question.
+        Transcripts and shared screens use the names of players.
+        """
         viewer = self.humans[0] if len(self.humans) == 1 else player if self.humans else None
         if viewer is None or (len(self.humans) == 1 and self.terminal.interactive):
             return viewer
@@ -45,8 +48,11 @@ class TerminalMatch:
     # Playing
 
     def run(self) -> None:
-        """Play to the end. Whatever interrupts leaves the match as the last event left it, and
-        no player's hand on the screen."""
+        """Play to the end.
+
+        After an interruption the match is in the state of its last event, and no hand is on the
+        screen.
+        """
         try:
             self._play()
         except BaseException:
@@ -60,14 +66,14 @@ class TerminalMatch:
 
     def _play(self) -> None:
         match = self.match
-        self.autosave.begin(match)  # a place that does not work is told before the game begins
+        self.autosave.begin(match)  # reports a file that cannot be written before the game begins
         self._cover()
         self._introduce()
         if any(isinstance(entry, Pick) for entry in match.events):
             self._tell_again()
         else:
             self._say(narrator.opening(match, self.eyes).lines)
-        for player in match.deciders:  # time away from the table is not charged
+        for player in match.deciders:  # time before a resume is not charged
             match.start_clock(player)
         self._tell_new()
         while match.result is None:
@@ -86,7 +92,7 @@ class TerminalMatch:
             self._say(["", *summary(match, self.eyes(None), ascii_only=self.terminal.ascii)])
 
     def _introduce(self) -> None:
-        """Which options are in force, and on a terminal who sits where and what can be typed."""
+        """Show the options that differ and, on a terminal, the players and the commands."""
         match, lines = self.match, []
         if self.terminal.interactive and self.humans:
             lines = [f"{match.game.title}. {self._seats()}"]
@@ -137,10 +143,10 @@ class TerminalMatch:
             self.terminal.pace()
         self._host.choose()
 
-    # Telling
+    # Narration
 
     def _say(self, lines: Lines) -> None:
-        """Lines on the screen, without those that say what the drawn table shows."""
+        """Show lines, without those that repeat what the drawn table shows."""
         drawn = self.terminal.drawing and bool(self.humans)
         self.terminal.say(line for line in lines if not (drawn and tone(line) == ON_TABLE))
 
@@ -159,7 +165,7 @@ class TerminalMatch:
         self._say(passage.lines)
 
     def _tell_again(self) -> None:
-        """After a resume or an undo, tell only what chance has brought since the last pick."""
+        """After a resume or an undo, narrate only the chance events since the last pick."""
         self._narrated = len(self.match.events)
         self._read = [self._narrated, self._narrated]
         latest: list[int] = []
@@ -171,7 +177,7 @@ class TerminalMatch:
             self._tell(number)
 
     def _hand_over(self, viewer: int | None, upto: int | None = None) -> None:
-        """Between two humans with secrets: clear one's cards away before the other looks."""
+        """Between two humans with secret hands: clear the screen before the other player looks."""
         if not self._hands_over or viewer is None or viewer == self._facing:
             return
         terminal, name = self.terminal, player_name(viewer)
@@ -181,8 +187,8 @@ class TerminalMatch:
             self._wait(f"\nPress Enter to clear the screen for {name}.")
             terminal.clear()
         self._facing = viewer
-        # A key of one's own, asked for after everything typed before is thrown away, so that no
-        # Enter too many shows a hand to the wrong person.
+        # Each player types another key, after earlier input is discarded, so that a repeated Enter
+        # does not show a hand to the wrong person.
         prompt = f"{name}, take the keyboard and type {viewer + 1}:"
         while self._wait(prompt) != str(viewer + 1):
             pass
@@ -192,7 +198,7 @@ class TerminalMatch:
         self.match.start_clock(viewer)
 
     def _cover(self) -> bool:
-        """Hide all hands until their owner takes the keyboard; False where none is secret."""
+        """Hide all hands until their owner takes the keyboard; False if no hand is secret."""
         if self._hands_over:
             self.terminal.clear()
             self._facing = None

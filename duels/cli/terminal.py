@@ -1,7 +1,7 @@
-"""One screen and one keyboard, or a pipe: writing lines and asking for them.
+"""Output and input of one terminal or pipe.
 
-On a pipe everything is plain text, and what was read is echoed after its prompt so that the
-transcript reads as it would on a screen.
+On a pipe everything is plain text, and input is echoed after its prompt so that the transcript
+looks as on a screen.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ from duels.cli.keyboard import Countdown, Keyboard
 from duels.core.presentation import Part, Pile, part_line
 
 CLEAR = "\x1b[2J\x1b[3J\x1b[H"
-ROOM = 8  # columns beside a prompt to type in
+ROOM = 8  # columns for input after a prompt
 PACE = 0.6  # seconds before a computer's move, on a screen
 
 
 class Terminal:
-    """Reads from a file descriptor, so that waiting can be limited; writes to a stream."""
+    """Reads from a file descriptor, so that reads can time out, and writes to a stream."""
 
     def __init__(
         self, keyboard: int, out: TextIO, err: TextIO, plain: bool = False, fast: bool = False
@@ -36,11 +36,11 @@ class Terminal:
         self.paced = self.drawing and self.interactive and not fast
         self._keyboard = Keyboard(keyboard, out, editing=self.interactive and self.clearable)
         self._out, self._err = out, err
-        self._blank = True  # after a blank line or at the top, where no other is wanted
+        self._blank = True  # at the top or after a blank line: another blank line is omitted
 
     @property
     def width(self) -> int:
-        """Columns of the screen; 80 where there is none."""
+        """Columns of the screen; 80 if there is none."""
         try:
             return os.get_terminal_size(self._out.fileno()).columns or 80
         except (OSError, ValueError):
@@ -49,7 +49,7 @@ class Terminal:
     # Writing
 
     def say(self, lines: Iterable[str], whole: bool = False) -> None:
-        """Lines of text, broken between words on a narrow screen unless they must stay whole."""
+        """Write lines, wrapped between words on a narrow screen unless they must stay whole."""
         for line in lines:
             if not line and self._blank:
                 continue
@@ -59,7 +59,7 @@ class Terminal:
         self._out.flush()
 
     def _fit(self, line: str, less: int = 0) -> list[str]:
-        """A line broken between words where it is wider than the screen, less some columns."""
+        """Wrap a line to the width of the screen, less some columns."""
         if not self.on_screen or "\n" in line or len(line) <= (width := self.width - less):
             return [line]
         from textwrap import wrap
@@ -81,7 +81,7 @@ class Terminal:
         return paint(line)
 
     def draw(self, parts: list[Part], viewer: int | None) -> None:
-        """Draw the table; where nothing is drawn, write the piles, which no other line tells."""
+        """Draw the table; without drawing, write the piles, which no other line mentions."""
         if not self.drawing:
             self.say(part_line(part) for part in parts if isinstance(part, Pile))
             return
@@ -92,7 +92,7 @@ class Terminal:
         )
 
     def pace(self) -> None:
-        """Wait a moment before a computer's move, so that it is seen."""
+        """Wait a moment before a computer's move, so that the user notices it."""
         if self.paced:
             self._out.flush()
             time.sleep(PACE)
@@ -107,7 +107,7 @@ class Terminal:
                 drop_output(stream)
 
     def clear(self) -> None:
-        """Clear the screen and what could be scrolled back to."""
+        """Clear the screen and its scrollback."""
         if self.clearable:
             self._out.write(CLEAR)
             self._out.flush()
@@ -119,11 +119,14 @@ class Terminal:
         self, prompt: str, *, secret: bool = False, seconds: float | None = None,
         news: Callable[[], bool] | None = None,
     ) -> str:  # fmt: skip
-        """A line of input. Raises EOFError at its end, TimeUp when the seconds have passed, and
-        News as soon as there are any."""
+        """Read a line of input.
+
+        Raises EOFError at the end of input, TimeUp when the seconds have passed, and News when
+        `news` returns True.
+        """
         self._blank = False
         counting = self.drawing and self.interactive and seconds is not None
-        if self.interactive:  # only the last line is the prompt, so that a clock has its place
+        if self.interactive:  # only the last line is the prompt: a countdown is written before it
             *above, last = self._fit(prompt)
             *more, prompt = self._fit(last, ROOM + (Countdown.WIDTH if counting else 0))
             self.say(above + more)
@@ -137,7 +140,7 @@ class Terminal:
             try:
                 self._out.write("\n")
                 self._out.flush()
-            except OSError:  # the screen itself is gone
+            except OSError:  # the terminal was closed
                 drop_output(self._out)
             raise
         if not self.interactive:
@@ -146,7 +149,7 @@ class Terminal:
         return text
 
     def forget_typing(self) -> None:
-        """Drop what was typed before the keyboard was handed over."""
+        """Discard input that was typed before the keyboard was handed over."""
         self._keyboard.forget()
 
 
@@ -167,10 +170,10 @@ def drop_output(stream: TextIO | None = None) -> None:
 
 
 def program() -> str:
-    """What to type to run this program again: it may not be installed."""
+    """The command that runs this program, which may not be installed."""
     return "python3 -m duels" if sys.argv[0].endswith("__main__.py") else "duels"
 
 
 def printable(text: str) -> str:
-    """A text without control characters, which could steer a terminal."""
+    """A text without control characters, which could control a terminal."""
     return "".join(char if char.isprintable() else "?" for char in text)

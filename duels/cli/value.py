@@ -1,4 +1,4 @@
-"""`duels value`: what a position is worth, and each option in it."""
+"""`duels value`: the value of a position and of each option in it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`duels verify`: every roll, deal and draw of a record computed again."""
+"""`duels verify`: checks every roll, deal and draw of a record."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ LOCAL = (
 
 
 def verify(terminal: Terminal, given: Namespace) -> int:
-    """Say what a record proves; reading it checks all but where its seed comes from."""
+    """Show what a record proves. Reading it checks everything except the origin of its seed."""
     match = read_from(given.file)
     shared = KEY in match.about
     if match.seed is None and not shared:
@@ -44,7 +44,7 @@ def verify(terminal: Terminal, given: Namespace) -> int:
 
 
 def _compare(match: Match, saw: list[str]) -> None:
-    """Look for what the user was told before the match: the commitment, or a hash."""
+    """Check that the record contains the commitments or hashes that the user saw before it."""
     fair = match.about.get(KEY, {})
     published = [fair.get("commitment"), *fair.get("hashes", [])]
     for one in saw:
@@ -55,7 +55,7 @@ def _compare(match: Match, saw: list[str]) -> None:
 
 
 def _clients(match: Match) -> int:
-    """Compare with what clients on this machine stored of the match; how many did store it."""
+    """Compare with the shares stored by clients on this machine; returns their number."""
     from duels.client.nonces import load as load_witness
 
     witnesses = [witness for player in (0, 1) if (witness := load_witness(match.id, player))]

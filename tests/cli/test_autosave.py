@@ -219,7 +219,7 @@ def test_no_process_writes_while_another_looks(monkeypatch: pytest.MonkeyPatch) 
     bypass(match)
     autosave.keep(match)
     assert in_file("war.json") == (match.id, 0)
-    assert "another program keeps the folder locked" in said[0]
+    assert "the folder is locked by another process" in said[0]
     os.close(folder)
     autosave.keep(match)
     assert in_file("war.json") == (match.id, 1)

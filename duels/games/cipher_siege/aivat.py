@@ -1,6 +1,6 @@
 """Compiled values of Cipher Siege states and moves with both hands open, for AIVAT.
 
-They are those of `value_network`. Its hidden layer is a sum over the parts of a state, so the
+The values are those of `value_network`. Its hidden layer is a sum over the parts of a state, so the
 contribution of each part is tabulated: every hand of either player, both CIs with the kinds of
 players, and each card in the deck. The value of a move is an expectation over the card that a swap
 takes and the card drawn next.
@@ -80,7 +80,7 @@ class Net(NamedTuple):
 def add_parts(
     net: Net, mover: int, other: int, ci: int, other_ci: int, deck: int, layer: Array
 ) -> None:
-    """Set the hidden layer to what all parts of a state but the mover's hand add to it."""
+    """Set the hidden layer to the contributions of all parts of a state except the mover's hand."""
     theirs = code_of(other, net.radix)
     for unit in range(layer.shape[0]):
         layer[unit] = net.other[theirs, unit] + net.cis[mover, ci, other_ci, unit]
@@ -121,7 +121,7 @@ def value_before_draw(
 
 @apart
 def move_value(rules: Rules, net: Net, state: Array, i: int, action: int, layer: Array) -> Scalar:
-    """The value of an action to its player, on average over what chance then brings."""
+    """The value of an action to its player, averaged over the chance events that follow."""
     mover = state[i, MOVER]
     other = 1 - mover
     at = rules.words[MOVES] + FIELDS * action

@@ -1,8 +1,8 @@
-"""Belief about the opponent's hand in Cipher Siege: exact odds, by Bayes over all that was seen.
+"""Belief about the opponent's hand in Cipher Siege: the exact posterior given a player's view.
 
-Both cards of a swap are known to both players, so that only the deal and the draws are private. The
-opponent is taken to have followed the strategy, but for a rare slip, which any move may be: no
-history is impossible. (`duels.algorithms.belief` samples whole histories of any game and assumes
+Both cards of a swap are known to both players, so only the deal and the draws are private. The
+opponent is assumed to follow the strategy, except for random moves with probability `SLIP`, so that
+no history is impossible. (`duels.algorithms.belief` samples histories of any game and assumes
 nothing about the opponent's strategy; values of moves need the exact odds.)
 """
 
@@ -19,13 +19,13 @@ from duels.games.cipher_siege.encoding import CardEncoding
 from duels.games.cipher_siege.infostate import InfoState
 from duels.games.cipher_siege.rules import SWAP, CipherSiege, Seen, after_move, cards_of
 
-# How the strategy chooses: moves by their place among those of the hand, and their weights.
+# The strategy as a function: returns moves, by their index among those of the hand, with weights.
 Policy = Callable[[InfoState], Sequence[tuple[int, float]]]
-SLIP = 0.01  # the chance of a move at random
+SLIP = 0.01  # probability of a random move
 
 
 def hand_odds(deck: Cards, size: int) -> dict[Cards, float]:
-    """Every hand of a size and its chance to be dealt.
+    """Every hand of a size, with the probability that it is dealt.
 
     >>> hand_odds((1, 1, 2), 2)
     {(1, 1): 0.3333333333333333, (1, 2): 0.6666666666666666}
@@ -40,7 +40,7 @@ def hand_odds(deck: Cards, size: int) -> dict[Cards, float]:
 
 
 class Belief:
-    """The odds of each hand of the opponent at a choice, and the information state there."""
+    """The probability of each hand of the opponent at a choice, and the information state there."""
 
     def __init__(self, encoding: CardEncoding, policy: Policy, view: View) -> None:
         game, seen = view.game, view.observation
@@ -57,7 +57,7 @@ class Belief:
             self._follow(view, game)
         else:
             self._dealt(encoding.code(seen.hand), seen.sizes[1 - self._own])
-        if drawn := encoding.code(seen.hand) - self._hand:  # a view may stand before its last draw
+        if drawn := encoding.code(seen.hand) - self._hand:  # the history may lack the last draw
             self._draw(drawn)
         other = 1 - self._own
         self.info_state = InfoState(
@@ -66,7 +66,7 @@ class Belief:
         )  # fmt: skip
 
     def _dealt(self, hand: int, size: int) -> None:
-        """Every hand that the other may have been dealt."""
+        """Set the odds of every hand that the opponent may have been dealt."""
         self._hand = hand
         left = self._encoding.cards(self._encoding.pack - hand)
         self.odds = {self._encoding.code(held): odd for held, odd in hand_odds(left, size).items()}
@@ -91,14 +91,14 @@ class Belief:
                 self._draw(self._encoding.code((int(event.outcome),)) if own else None)
 
     def deck(self, other: int) -> int:
-        """The cards left to draw if the other holds these."""
+        """The cards left to draw if the opponent has this hand."""
         return self._encoding.pack - self._hand - other - self._discards
 
     def _draw(self, card: int | None) -> None:
-        """The mover draws: a card that is seen, or any."""
+        """Update for a draw of the mover: of the given card, or None for an unseen one."""
         encoding = self._encoding
         if all(self.deck(other) == 0 for other in self.odds):
-            self._discards = 0  # they are the deck from now on
+            self._discards = 0  # they become the deck
         after: dict[int, float] = {}
         for other, odd in self.odds.items():
             left = encoding.counts(self.deck(other))
@@ -111,7 +111,7 @@ class Belief:
         self._set(after)
 
     def _choose(self, move: str) -> None:
-        """The mover chooses; the other's move says something of the other's hand."""
+        """Update for a choice; a move of the opponent is evidence about its hand."""
         if self._mover != self._own:
             self._set({held: odd * self._chance(held, move) for held, odd in self.odds.items()})
         self.choices += 1
@@ -133,7 +133,7 @@ class Belief:
             self._set({held - played: odd for held, odd in self.odds.items()})
 
     def _chance(self, held: int, move: str) -> float:
-        """How likely the other chooses a move with a hand."""
+        """The probability that the opponent chooses a move with a hand."""
         own, other = self._own, 1 - self._own
         if move == "pass":
             return 1.0
@@ -154,7 +154,7 @@ class Belief:
         return slip + (1 - SLIP) * played / sum(weight for _, weight in weights)
 
     def _exchange(self, given: int, taken: int) -> None:
-        """The mover gives a card and takes one at random; both see both."""
+        """Update for a swap: the mover gives a card and takes a random one; both are public."""
         encoding, mover, other = self._encoding, self._mover, 1 - self._mover
         known = self._known
         known[mover] = encoding.without(known[mover], given) + taken

@@ -1,4 +1,4 @@
-"""Cipher Siege: what to do on the first turn."""
+"""Chart of Cipher Siege: the actions of the strategy on the first turn."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def charts(game: AnyGame) -> list[Chart]:
 
 
 def first_turn(game: CipherSiege) -> Bars:
-    """The first turn's actions, over every hand as it is dealt; killing attacks apart."""
+    """The actions of the first turn, averaged over all dealt hands; winning attacks separately."""
     solution = solve(game)
     deck = game.start().deck
     parts = {"attack and win at once": 0.0, "attack": 0.0, "swap": 0.0, "defend": 0.0}

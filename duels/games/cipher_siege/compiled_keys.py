@@ -38,10 +38,10 @@ class KeyTables(Protocol):
 def fine_key(
     hand: int, disc: int, ci: int, oci: int, osize: int, km: int, ko: int, ply: int, tb: KeyTables
 ) -> Any:
-    """Key of the mover's information state with nearly all the player ever saw.
+    """Key of the fine abstraction, with nearly all that the player has seen.
 
-    km and ko are the cards the mover and the other know. Where games are capped after a few turns,
-    the turn is part of it.
+    `km` are the cards the mover knows in the other hand, `ko` those the other player knows in the
+    mover's hand. In variants that end after a few turns the turn is part of the key.
     """
     tag = 2 + (ply & 1) if tb.const[PLIES] == DEPTH_CAP else TAGS + ply
     c = tb.const
@@ -54,9 +54,9 @@ def fine_key(
 def coarse_key(
     hand: int, disc: int, ci: int, oci: int, osize: int, km: int, ply: int, tb: KeyTables
 ) -> Any:
-    """Key of the mover's state with a summary of the unseen cards instead of the discards.
+    """Key of the coarse abstraction: a summary of the unseen cards instead of the discards.
 
-    Of what is known because of swaps only the other's cards are kept.
+    Of the cards known because of swaps, only those in the other hand are part of the key.
     """
     c = tb.const
     tag = 1 if c[FIRST_CI] == c[SECOND_CI] else 4 + (ply & 1)
@@ -69,7 +69,7 @@ def coarse_key(
 def state_key(
     hand: int, disc: int, ci: int, oci: int, osize: int, km: int, ko: int, ply: int, tb: KeyTables
 ) -> Any:
-    """The fine key early on, the coarse one later."""
+    """The fine key in the first turns, the coarse key later."""
     if ply < tb.const[FINE]:
         return fine_key(hand, disc, ci, oci, osize, km, ko, ply, tb)
     return coarse_key(hand, disc, ci, oci, osize, km, ply, tb)
@@ -80,7 +80,7 @@ def stored_slot(
     hand: int, disc: int, ci: int, oci: int, osize: int, km: int, ko: int, ply: int, tb: KeyTables,
     keys: Array,
 ) -> Any:  # fmt: skip
-    """Slot of the mover's state in a finished strategy: the fine one, or else the coarse one."""
+    """Slot of the mover's state in a finished strategy: that of the fine or else the coarse key."""
     slot = slot_of(state_key(hand, disc, ci, oci, osize, km, ko, ply, tb), keys)
     if keys[slot] == 0 and ply < tb.const[FINE]:
         slot = slot_of(coarse_key(hand, disc, ci, oci, osize, km, ply, tb), keys)

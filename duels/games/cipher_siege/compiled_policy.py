@@ -1,8 +1,7 @@
-"""Strategies in compiled code: what a store plays, and play-outs of it.
+"""Strategies in compiled code: the policy of a store, and its play-outs.
 
-Whether a draw wins is not sampled where a score is wanted: its chance is counted, and the game goes
-on with the draws that do not win, weighing that much less. That removes most of the noise of a
-play-out.
+Play-outs do not sample whether a draw wins: the probability is computed exactly, and the game
+continues with a draw that does not win and a smaller weight. This removes most of the variance.
 """
 
 from __future__ import annotations
@@ -31,19 +30,19 @@ from duels.games.cipher_siege.compiled_rules import (
 from duels.games.cipher_siege.compiled_tables import FINE, MAX_ACTIONS, PLIES, Tables, uniform
 from duels.games.cipher_siege.store import Store, slot_of
 
-STALLS = 0.5  # the share of slips and random moves that are a defence with the highest card
-PRIOR = 60.0  # visits of a fine state that the mean regrets of its coarse state count for
+STALLS = 0.5  # fraction of slips and random moves that are a defence with the highest card
+PRIOR = 60.0  # weight of the mean regrets of the coarse state, in visits of the fine state
 FAINT = 0.15  # Russian roulette: below this weight, play goes on with chance weight / FAINT
 
 
 def new_scratch() -> Array:
-    """Room for strategies and action values."""
+    """Buffers for strategies and action values."""
     return np.zeros((5, MAX_ACTIONS), dtype=np.float64)
 
 
 @compiled
 def match(where: int, actions: int, best: Any, pool: Array, out: Array) -> None:
-    """Regret matching: in proportion to positive regret; the largest attack if there is none."""
+    """Regret matching; the largest attack if no regret is positive."""
     total = 0.0
     for a in range(actions):
         r = pool[where + a]
@@ -72,7 +71,7 @@ def sample(probabilities: Array, actions: int, rng: Array) -> Any:
 
 @compiled
 def choose(s: Array, which: int, tb: Tables, st: Store, sigma: Array, rng: Array) -> Any:
-    """A move of the stored strategy; the largest attack where nothing is stored.
+    """Sample a move of the stored strategy; the largest attack if the state is not stored.
 
     `which` is the row of the pool: 0 the current strategy, 1 the average.
     """
@@ -90,9 +89,10 @@ def choose(s: Array, which: int, tb: Tables, st: Store, sigma: Array, rng: Array
 
 @compiled
 def regrets(s: Array, tb: Tables, st: Store, out: Array) -> Any:
-    """The regrets of the mover's moves, in any unit; false where nothing is known.
+    """Regrets of the mover's moves, up to a common factor, into `out`; False if none are stored.
 
-    Those of the fine state with those of the coarse one as a prior, or of the coarse one alone.
+    They are those of the fine state, with those of the coarse state as a prior, or those of the
+    coarse state alone.
     """
     hand = s[HAND_M]
     actions, last = legal_count(s, tb), tb.total_actions[hand]
@@ -115,7 +115,7 @@ def regrets(s: Array, tb: Tables, st: Store, out: Array) -> Any:
 
 @compiled
 def current(s: Array, tb: Tables, st: Store, sigma: Array) -> None:
-    """The current mix of the mover; the largest attack where nothing is known."""
+    """The current mixed strategy of the mover; the largest attack if nothing is stored."""
     actions, best = legal_count(s, tb), tb.best_row[s[HAND_M]]
     if not regrets(s, tb, st, sigma):
         sigma[:actions] = 0.0
@@ -126,7 +126,7 @@ def current(s: Array, tb: Tables, st: Store, sigma: Array) -> None:
 def play_out(s: Array, me: int, which: int, tb: Tables, st: Store, sigma: Array, rng: Array) -> Any:
     """The score of seat `me` when both follow the stored strategy from the start of a turn.
 
-    Chances to win by a draw are counted, not sampled: the score is anything from 0 to 1.
+    Probabilities to win by a draw are computed, not sampled, so the score is between 0 and 1.
     """
     score, weight = 0.0, 1.0
     while s[PLY] < tb.const[PLIES]:

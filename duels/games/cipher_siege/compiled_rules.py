@@ -1,7 +1,7 @@
 """The rules of Cipher Siege in compiled code.
 
-First what all compiled code shares, whatever it keeps of a game: `kernel.py`, `aivat.py`, training
-and bounds. Then a game of the training as a vector of numbers: deal, draw and play, on codes.
+The first part is used by all compiled code: `kernel.py`, `aivat.py`, training and bounds. The
+second part plays a game of the training, whose state is a vector: deal, draw and play, on codes.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ def code_of(word: int, radix: Array) -> Scalar:
 
 @inlined
 def holds(hand: int, cards: int, guard: int) -> Scalar:
-    """Whether a hand has all these cards, as words: no count borrows from its clear bit."""
+    """Whether a hand has all these cards (words): no subtraction borrows from a clear bit."""
     return ((hand | guard) - cards) & guard == guard
 
 
@@ -62,7 +62,7 @@ def holds(hand: int, cards: int, guard: int) -> Scalar:
 def remaining_word(known: int, gone: int, guard: int) -> Scalar:
     """`remaining` of packed words; `guard` has the clear bits of all values."""
     left = (known | guard) - gone
-    enough = left & guard  # where no more have gone than were known
+    enough = left & guard  # set for values of which no more have gone than were known
     return left & (enough - (enough >> (WIDTH - 1)))
 
 
@@ -71,7 +71,7 @@ DECK, DISC, HAND_M, HAND_O, CI_M, CI_O, KNOWN_M, KNOWN_O, PLY, CAP_M, CAP_O = ra
 
 
 def new_states() -> Array:
-    """Room for game states."""
+    """A buffer for game states."""
     return np.zeros((6, 11), dtype=np.int64)
 
 
@@ -91,7 +91,7 @@ def deal(s: Array, tb: Tables, rng: Array) -> None:
 
 @compiled
 def refill(s: Array) -> None:
-    """An empty deck is refilled from the discard pile (C7)."""
+    """Refill an empty deck from the discard pile (C7)."""
     s[DECK], s[DISC] = refilled(s[DECK], s[DISC], 0)
 
 
@@ -107,7 +107,7 @@ def draw(s: Array, tb: Tables, rng: Array) -> None:
 
 @compiled
 def draw_on(s: Array, tb: Tables, rng: Array) -> Any:
-    """The draw phase of a mover who does not win at once; the chance that it would have.
+    """Draw a card that does not win at once; returns the probability that a draw wins.
 
     If every draw wins, nothing is drawn.
     """
@@ -133,7 +133,7 @@ def draw_on(s: Array, tb: Tables, rng: Array) -> Any:
 
 @compiled
 def turn_over(s: Array) -> None:
-    """The other player becomes the mover."""
+    """Make the other player the mover."""
     for i in (HAND_M, CI_M, KNOWN_M, CAP_M):
         x = s[i]
         s[i] = s[i + 1]

@@ -13,14 +13,14 @@ from duels.games.cipher_siege.rules import ATTACK, SWAP, CipherSiege, worth
 from duels.kernels.random_streams import GOLDEN, finalize
 
 DEPTH_CAP = 60  # turns; a game this long counts as a draw in training (practically never reached)
-MAX_ACTIONS = 255  # the strategy's table keeps a move's number in a byte
+MAX_ACTIONS = 255  # the strategy's table stores the number of a move in a byte
 
 # Indices of `Tables.const`.
 VALUES, DEALT, FIRST_CI, SECOND_CI, FULL, FINE, CODES, CI_BASE, PLIES, KEY_TAGS = range(10)
 
 
 def check_size(game: CipherSiege) -> None:
-    """Refuse before any work what the kernels cannot hold."""
+    """Raise `Unsolved` if the variant is too large for the compiled code."""
     if game.swap != "random":
         raise Unsolved(f"no strategy can be trained for swap=chosen: {CHOSEN}")
     if max(game.integrity) > 63:
@@ -31,12 +31,12 @@ def check_size(game: CipherSiege) -> None:
     if codes**4 * (max(game.integrity) + 1) ** 2 * 48 >= 2**64:
         raise Unsolved(
             f"values={game.values}, copies={game.copies} and a CI of {max(game.integrity)} are too "
-            "many together: what a player knows must fit in 64 bits"
+            "large together: an information state must fit in 64 bits"
         )
 
 
 class Tables(NamedTuple):
-    """Facts by code, of which there are `(copies + 1) ** values`; a hand's moves are rows."""
+    """Tables by code, of which there are `(copies + 1) ** values`; a hand's moves are rows."""
 
     radix: Array  # i64[values] code of one card of each value
     digit: Array  # i64[codes, values] digits
@@ -54,10 +54,11 @@ class Tables(NamedTuple):
 
 
 def build_tables(game: CipherSiege, fine_plies: int, cap: int = DEPTH_CAP) -> Tables:
-    """Every table the kernels need for one set of rules; Player 1 begins.
+    """The tables of one variant in which Player 1 begins.
 
-    `fine_plies`: turns that use the fine information state; `cap`: turns after which a game counts
-    as a draw (a small cap makes a variant finite, and the turn then joins the information state).
+    `fine_plies` is the number of turns that use the fine abstraction. After `cap` turns a game
+    counts as a draw; with a small cap the game tree is finite, and the turn is part of the
+    information state.
     """
     check_size(game)
     encoding = CardEncoding(game)
@@ -102,7 +103,7 @@ def hand_rows(
 
 @compiled
 def next_u64(rng: Array) -> Any:
-    """SplitMix64: one word of state, so a checkpoint can carry it."""
+    """SplitMix64, whose state is one word that fits in a checkpoint."""
     rng[0] += np.uint64(GOLDEN)
     return finalize(rng[0])
 

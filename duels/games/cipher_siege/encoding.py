@@ -3,12 +3,12 @@
 There are two encodings. Adding or removing cards is addition or subtraction in both.
 
 - A *code* has digits of base `copies + 1`, which count each value (`CardEncoding`). Codes are small
-  enough to index tables and to be part of the strategy's keys, which fixes them: solver, training
-  and bounds use them.
-- A *word* has six bits for each value, the count and a bit that stays clear above it (`packed`).
-  Words need no division and no table, for any number of copies: the kernel's states are of words.
+  enough to index tables and to be part of the strategy's keys. Solver, training and bounds use
+  them. They are part of the file format.
+- A *word* has six bits for each value: the count and, above it, a bit that stays clear (`packed`).
+  Words need no division and no table, for any number of copies. The kernel's states use them.
 
-`compiled_rules.code_of` makes a code of a word.
+`compiled_rules.code_of` converts a word to a code.
 
 >>> cards = CardEncoding(CipherSiege())
 >>> hand = cards.code((1, 2, 2))
@@ -81,7 +81,7 @@ def hand_moves(counts: Counts) -> Iterator[tuple[int, tuple[int, ...]]]:
 
 @lru_cache(maxsize=4096)
 def moves_of(counts: tuple[int, ...], may_swap: bool) -> tuple[tuple[Move, ...], int, int]:
-    """The moves of a hand in the strategy's order, the place of the largest attack, its damage."""
+    """The moves of a hand in the strategy's order, the index of the largest attack, its damage."""
     names: list[Move] = []
     best = top = 0
     for kind, played in hand_moves(counts):
@@ -126,8 +126,8 @@ class HandMoves(NamedTuple):
     names: tuple[Move, ...]
     rows: tuple[tuple[int, int, int], ...]  # kind, cards played, damage or CI
     places: dict[Move, int]
-    plain: int  # moves that are no swaps
-    best: int  # place of the largest attack
+    plain: int  # number of moves that are not swaps
+    best: int  # index of the largest attack
     damage: int
 
 

@@ -1,6 +1,6 @@
 """Information states of Cipher Siege: what the player to move knows, and its key in the strategy.
 
-On a bare Python; `compiled_keys.py` makes the same keys in compiled code.
+This is the implementation in pure Python; `compiled_keys.py` computes the same keys in numba.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from duels.games.cipher_siege.encoding import CardEncoding
 from duels.games.cipher_siege.rules import CipherSiege, SwapMemory
 
 # Why swap=chosen is not solved.
-CHOSEN = "the card taken is then a choice of the opponent, which the training does not have"
+CHOSEN = "the opponent then chooses the card taken, which the training does not support"
 # The five steps of `unseen_bucket`, set by hand around the middle value and not fitted. Between
 # players of level medium 8, 8, 32, 17 and 36 % of the choices after the sixth turn fall into them.
 # They are part of every stored key: other edges need another training.
@@ -31,13 +31,13 @@ class InfoState(NamedTuple):
     discards: int
     ci: int
     other_ci: int
-    known_other: int  # cards that the other is known to hold
-    known_own: int  # own cards that the other knows of
+    known_other: int  # known cards in the other hand
+    known_own: int  # cards in the own hand that the other player knows
     choices: int  # number of choices before; odd for the player who moves second
 
 
 def in_turn_order(game: CipherSiege) -> CipherSiege:
-    """The same rules with Player 1 to begin: a strategy knows only who moves first and second.
+    """The same rules with Player 1 to begin: a strategy distinguishes first and second mover only.
 
     >>> in_turn_order(CipherSiege(integrity="7/6", first=1)).settings()["integrity"]
     '6/7'
@@ -60,7 +60,7 @@ class Memory:
 
 
 def info_state(encoding: CardEncoding, view: View) -> InfoState:
-    """What the player of a view knows."""
+    """The information state of the player of a view."""
     seen, own = view.observation, view.player
     assert own is not None
     memory = Memory(view.history, len(encoding.radix))
@@ -96,7 +96,7 @@ def packed_key(
 
 
 def fine_key(info: InfoState, encoding: CardEncoding) -> int:
-    """The key of the fine abstraction: with the discards and the own cards the other knows of."""
+    """The key of the fine abstraction, which includes the discards and `known_own`."""
     head = info.discards * encoding.space + info.known_own
     return _key(info, head, 2 + (info.choices & 1), encoding)
 

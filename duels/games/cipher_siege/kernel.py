@@ -46,11 +46,11 @@ from duels.kernels.random_streams import CHANCE, PICKS, below
 
 MOVER, PHASE, OFFERED, CI, HAND, SIZE = 1, 2, 3, 4, 6, 8  # CI, HAND and SIZE are two columns each
 DECK, DECK_SIZE, DISCARD, DISCARD_SIZE = 10, 11, 12, 13
-ROW = 14  # which row of the table lists what may be chosen; follows from the rest
-KNOWN = 15  # two columns: cards each player is known to hold, because they went there in a swap
-LAST = 17  # two columns: each player's last action plus 1, what was given in a swap left out
+ROW = 14  # the row of the table that lists the legal moves; computed from the rest
+KNOWN = 15  # two columns: cards each player is known to hold because of swaps
+LAST = 17  # two columns: each player's last action plus 1, except the card given in a swap
 COLUMNS = 19
-PHASES = ("act", "swap", "draw")  # `draw` only where there was no card to draw
+PHASES = ("act", "swap", "draw")  # `draw` only if there was no card to draw
 ACT, SWAPPING, DRY = range(3)
 
 
@@ -70,13 +70,13 @@ def unpack(game: CipherSiege, row: tuple[int, ...]) -> State:
     mover, phase, offered, one, two, mine, theirs, few, many, deck, left, discard, used, *_ = row
     hands, piles = (unpacked(mine), unpacked(theirs)), (unpacked(deck), unpacked(discard))
     if (few, many, left, used) != tuple(map(len, hands + piles)):
-        raise DuelsError("the kernel has lost count of its cards")
+        raise DuelsError("the row is not a valid state: its cards are not those of the game")
     return State((one, two), hands, *piles, mover, PHASES[phase], offered)
 
 
 @compiled
 def nth_card(rules: Rules, pile: int, k: int) -> Scalar:
-    """The value, from 0, of the k-th card of a pile, without a branch to mispredict."""
+    """The value, from 0, of the k-th card of a pile, without branches."""
     value, seen = 0, 0
     for place in range(rules.words[VALUES]):
         seen += count_in(pile, place)
@@ -86,7 +86,7 @@ def nth_card(rules: Rules, pile: int, k: int) -> Scalar:
 
 @compiled
 def draw(rules: Rules, state: Array, streams: Array, i: int) -> None:
-    """One card to the mover, if there is any."""
+    """Draw a card for the mover, if there is any."""
     deck, state[i, DISCARD] = refilled(state[i, DECK], state[i, DISCARD], 0)
     left, state[i, DISCARD_SIZE] = refilled(state[i, DECK_SIZE], state[i, DISCARD_SIZE], 0)
     if left == 0:  # the deck was and stays empty
@@ -197,7 +197,7 @@ def play(rules: Rules, state: Array, streams: Array, i: int, action: int, unused
         )
     state[i, MOVER] = other
     if state[i, CI + other] <= 0:
-        state[i, PHASE] = DRY  # there is no more draw
+        state[i, PHASE] = DRY  # no card is left to draw
         return mover
     draw(rules, state, streams, i)
     find_row(rules, state, i)
@@ -206,7 +206,7 @@ def play(rules: Rules, state: Array, streams: Array, i: int, action: int, unused
 
 @compiled
 def mask(rules: Rules, state: Array, i: int, player: int, out: Array, s: int) -> None:
-    row = out[i, s]  # a slice of its own, or it would not be filled at once
+    row = out[i, s]  # a separate slice, so that the compiler vectorises the loop
     if rules.masks.shape[0] > 0:
         marks = rules.masks[state[i, ROW]]
         for action in range(marks.shape[0]):
@@ -252,9 +252,9 @@ def observe(rules: Rules, state: Array, i: int, player: int, out: Array, s: int)
 
 @compiled
 def recall(rules: Rules, state: Array, i: int, player: int, out: Array) -> None:
-    """What `CipherSiege.recall` finds out from a history, where an observation has room for it."""
+    """The numbers of `CipherSiege.recall`, for observations with memory."""
     n = rules.words[VALUES]
-    for side in range(2):  # the other's first
+    for side in range(2):  # those of the other player first
         who = player ^ 1 ^ side
         known, action = state[i, KNOWN + who], state[i, LAST + who] - 1
         kind, total = PASS, 0

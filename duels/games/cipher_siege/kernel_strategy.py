@@ -29,10 +29,10 @@ from duels.kernels.policies import WHOLE, level_shares, share_of
 
 
 class HandAttacks(NamedTuple):
-    """Of each row of the kernel's table of hands: its largest attack, and how many attacks."""
+    """By row of the kernel's table of hands: the largest attack and the number of attacks."""
 
     damage: Array
-    best: Array  # its place in the row
+    best: Array  # its index in the row
     attacks: Array
 
 
@@ -43,7 +43,7 @@ class CompiledStrategy(NamedTuple):
     radix: Array  # these three are those of `compiled_tables.Tables`
     bucket: Array
     const: Array
-    found: Array  # u64: a key, 0 where the place is free; where its moves begin, and how many
+    found: Array  # u64, by slot: the key, 0 if the slot is free; the first move; how many moves
     moves: Array
     sums: Array
     share: float
@@ -69,7 +69,7 @@ def unpack_block(
 ) -> int:  # fmt: skip
     """Read the states of one block, as `duels.games.cipher_siege.strategy.StateBlock` does.
 
-    Gives how much of `moves` and `sums` is used then. `parts` is room to work in.
+    Returns how much of `moves` and `sums` is used afterwards. `parts` is a buffer.
     """
     read, key = count_keys(data, count), first
     pair, at = read + 2 * count, 0
@@ -85,7 +85,7 @@ def unpack_block(
             mix[data[pair + 2 * number]] = data[pair + 2 * number + 1]
         if share > 0.0:
             soften_state(data[value : value + n], n, share, parts)
-        # The likeliest first, so that few have to be looked at.
+        # The most probable move first, so that few are compared when sampling.
         whole = 0.0
         for _ in range(n):
             top = 0
@@ -107,7 +107,7 @@ def unpack_block(
 
 @apart
 def count_keys(data: Array, count: int) -> int:
-    """Where the keys of a block end."""
+    """The offset at which the keys of a block end."""
     read = 0
     while count > 0:
         count -= int(data[read] < 128)
@@ -117,7 +117,7 @@ def count_keys(data: Array, count: int) -> int:
 
 @apart
 def next_key(data: Array, key: Any, at: int) -> tuple[Any, int]:
-    """The key after `key`, from the difference at a place of a block, and where that ends."""
+    """The key after `key`, from the difference at offset `at`, and the offset after it."""
     shift = np.uint64(0)
     while True:
         byte = np.uint64(data[at])
@@ -130,7 +130,7 @@ def next_key(data: Array, key: Any, at: int) -> tuple[Any, int]:
 
 @apart
 def soften_state(values: Array, n: int, share: float, parts: Array) -> None:
-    """Replace the mixed strategy in `parts[0]` by a level's, in parts of `WHOLE`."""
+    """Replace the mixed strategy in `parts[0]` by that of a level, in units of 1 / `WHOLE`."""
     mix, regrets, shares = parts[0], parts[1], parts[2]
     total, best = 0.0, -1.0
     for move in range(n):
@@ -158,7 +158,7 @@ def hand_attacks(game: CipherSiege) -> HandAttacks:
 
 def table_of(game: CipherSiege) -> tables.Table:
     table = tables.find_table(in_turn_order(game), strategy.KIND)
-    assert table is not None, "solve() has said so"
+    assert table is not None, "solve() raises if there is no table"
     return table
 
 
@@ -183,7 +183,7 @@ def blocks(game: CipherSiege) -> Iterator[tuple[Any, int, Array]]:
 
 @lru_cache(maxsize=4)
 def compiled_strategy(game: CipherSiege, opponent: str) -> CompiledStrategy:
-    """A strategy's table as arrays: half a second, and 10 MB, or 40 MB for a level."""
+    """A strategy's table as arrays. Takes half a second and 10 MB, or 40 MB for a level."""
     share, facts = share_of(opponent), table_of(game).facts
     found = np.zeros((1 << (states_of(game).bit_length() + 1), 2), np.uint64)
     moves, sums = np.zeros(0, np.uint8), np.zeros(0, np.uint32)

@@ -13,35 +13,35 @@ from duels.games.cipher_siege.rules import KINDS, SWAP, CipherSiege, cards_of, w
 from duels.kernels import Array, NoKernel, np
 
 GIVE, PASS = 3, 4  # kinds of moves besides those of the rules
-MOST_HANDS = 20_000  # of a table that takes a second or two to make
+MOST_HANDS = 20_000  # in a table; that many take a second or two to compute
 MOST_MASKS = 10_000_000  # bytes of a table of masks
 
-# First come the options and where tables begin:
+# First come the options and the offsets of the tables:
 (
     INTEGRITY, _, VALUES, DEALT, LIMIT, CHOSEN, FIRST, CARDS, NUMBER, GUARD,
     RANKS, MOVES, ROWS,
 ) = range(13)  # fmt: skip
 OPTIONS = 13
 # Then RANKS: the number of a hand is the sum over its values of the rank of (value, room left for
-# this and later values, count). MOVES: four numbers each, what it is, its cards packed, how many
-# they are, and its damage or gain. ROWS: three for each hand (without swap, with it, what may be
-# given), each row as where its moves begin and end, and then those lists of moves.
+# this and later values, count). MOVES: four numbers each, the kind, the cards as a packed word,
+# how many there are, and the damage or gain. ROWS: three for each hand (without swap, with swap,
+# cards to give), each as the offsets of the first and after the last move, then the lists of moves.
 KIND, PLAYED, COUNT, WORTH = range(4)
 FIELDS = 4
 
 
 class Rules(NamedTuple):
     words: Array
-    masks: Array  # which moves each row lists, 1 or 0 for each; empty if that took too much room
+    masks: Array  # by row: 1 for each move that it lists, else 0; empty if too large
     packed: Array  # the same as bits
 
 
 def hands_of(game: CipherSiege) -> int:
-    """How many hands there are, of up to one card more than the limit."""
+    """The number of hands with up to one card more than the limit."""
     return comb(game.limit + 1 + game.values, game.values)
 
 
-@lru_cache(maxsize=4)  # made of all hands: the chunks of a tournament share it
+@lru_cache(maxsize=4)  # expensive to compute; the chunks of a tournament share it
 def rules(game: CipherSiege) -> Rules:
     room, hands = game.limit + 1, hands_of(game)
     if hands > MOST_HANDS:
@@ -124,7 +124,7 @@ def _hands(values: int, room: int) -> list[tuple[int, ...]]:
 
 
 def hand_number(hand: Cards, values: int, room: int) -> int:
-    """The number of a hand in that order."""
+    """The number of a hand in the order of `_ranks`."""
     number = 0
     for value in range(1, values + 1):
         held, others = hand.count(value), values - value

@@ -1,8 +1,8 @@
 """The built-in opponents of Cipher Siege, in compiled code over the strategy's table.
 
-What `CipherSiegeSolution` finds out from a player's history is kept in the state: the cards
-that each is known to hold because of swaps, and the decisions so far. The strategy numbers the
-moves of a hand as the kernel's table lists them.
+The kernel's state contains what `CipherSiegeSolution` computes from a player's history: the cards
+that each player is known to hold because of swaps, and the number of decisions. The strategy
+numbers the moves of a hand in the order of the kernel's table.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ if np is not None:
 
 @compiled
 def winning(rules: Rules, row: int, attacks: int, ci: int, nth: int) -> tuple[int, int]:
-    """How many attacks of a row win at once, and the nth of them."""
+    """The number of attacks of a row that win at once, and the index of the nth of them."""
     at, count, found = rules.words[rules.words[ROWS] + 2 * row], 0, 0
     for place in range(at, at + attacks):
         action = rules.words[place]
@@ -59,7 +59,7 @@ def winning(rules: Rules, row: int, attacks: int, ci: int, nth: int) -> tuple[in
 
 @compiled
 def gain(rules: Rules, state: Array, i: int, player: int, action: int) -> Scalar:
-    """Damage dealt or CI restored, as `CipherSiege.gain` says."""
+    """Damage dealt or CI restored, as in `CipherSiege.gain`."""
     at = rules.words[MOVES] + FIELDS * action
     ci, cap = state[i, CI + player], rules.words[INTEGRITY + player]
     own, other = after_move(rules.words[at + KIND], rules.words[at + WORTH], ci, 0, cap)
@@ -94,7 +94,7 @@ def greedy(
 
 @compiled
 def stored(own: CompiledStrategy, state: Array, i: int, player: int) -> Scalar:
-    """The slot of what the strategy has for a player: as it is, else for all those like it."""
+    """The slot of the player's state in the strategy: that of the fine or else the coarse key."""
     other, radix = 1 - player, own.radix
     return stored_slot(
         code_of(state[i, HAND + player], radix), code_of(state[i, DISCARD], radix),
@@ -106,7 +106,7 @@ def stored(own: CompiledStrategy, state: Array, i: int, player: int) -> Scalar:
 
 @compiled
 def one_or_other(rules: Rules, row: int, best: int, share: float, streams: Array, i: int) -> Scalar:
-    """A level where only the best move is known: the others are all alike."""
+    """A move of a level at a state with only one known move: the others are equally likely."""
     at = rules.words[ROWS] + 2 * row
     begin, n = rules.words[at], rules.words[at + 1] - rules.words[at]
     if share == 0.0 or luck(streams, i) >= np.int64(share * (n - 1) / n * WHOLE):

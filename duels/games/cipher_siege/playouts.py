@@ -1,8 +1,8 @@
-"""Values of Cipher Siege moves, measured by play-outs from what a player knows.
+"""Values of Cipher Siege moves, estimated by play-outs from an information state.
 
-The other's hand is dealt by its exact odds (`belief.py`), and both sides follow the strategy to the
-end. Whether the other wins at once is worked out, not played. Randomness comes from the position
-alone, so that the same question gets the same answer.
+The opponent's hand is sampled from the exact posterior (`belief.py`), and both sides follow the
+strategy to the end. Whether the opponent wins on its next turn is computed exactly. The random
+numbers are determined by the position, so that the same query gives the same result.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ from duels.games.cipher_siege.encoding import CardEncoding
 from duels.games.cipher_siege.infostate import InfoState
 from duels.games.cipher_siege.rules import ATTACK, SWAP, after_move, refilled
 
-BATCH = 40  # play-outs at a time, spread evenly over what the other may hold and draw
+BATCH = 40  # play-outs at a time, stratified over the opponent's hand and draw
 LONGEST = 60  # turns of a play-out; then it counts as a draw
-REMEMBERED = 50_000  # mixes
+REMEMBERED = 50_000  # cached mixed strategies
 
-# A position after a draw: the mover's hand, the other's, the discards, both CIs, what the mover
-# knows of the other's hand and the other of the mover's, and the choices so far.
+# A position after a draw: the mover's hand, the other hand, the discards, both CIs, the cards that
+# the mover knows in the other hand and vice versa, and the number of choices so far.
 Position = tuple[int, int, int, int, int, int, int, int]
 
 
@@ -84,14 +84,14 @@ class SelfPlay:
 
 
 class PlayOutTally:
-    """The play-outs of one move so far."""
+    """The play-outs of one move."""
 
     def __init__(self, positions: list[tuple[float, Position]], over: float, score: float) -> None:
-        """Positions with their odds; the part that ends at once, and its score."""
+        """`positions` with their odds; games that end at once have odds `over`, and add `score`."""
         self.positions = [position for _, position in positions]
         self.sums = list(accumulate(odd for odd, _ in positions))
         self.over, self.score = over, score
-        self._after = [(0.0, 0.0)]  # sums of the scores and of squared differences, by batches
+        self._after = [(0.0, 0.0)]  # after each batch: sums of scores and of squared differences
 
     @property
     def count(self) -> int:
@@ -99,11 +99,11 @@ class PlayOutTally:
 
     @property
     def sure(self) -> bool:
-        """Whether nothing is left to play out."""
+        """Whether the value is exact, since there is no position to play out."""
         return not self.positions
 
     def run(self, score: Callable[[Position], float], offset: float) -> None:
-        """A batch spread evenly over the positions, in their order."""
+        """Play a batch that is stratified over the positions in their order."""
         total, differences = self._after[-1]
         last = None
         for number in range(BATCH):
@@ -115,13 +115,13 @@ class PlayOutTally:
         self._after.append((total, differences))
 
     def worth(self, batches: int) -> float:
-        """The mover's chance to win by the first so many batches; an `Estimate`, unless sure."""
+        """The mover's expected score by the first `batches`; an `Estimate` unless it is exact."""
         if self.sure:
             return self.score
         total, differences = self._after[batches]
         count = BATCH * batches
-        # Neighbours differ by chance and little else, being alike in hand and draw. One loss more
-        # than were met: nothing is certain that was only met so far.
+        # Neighbours have similar hands and draws, so they differ mainly by chance. One loss is
+        # added to those that occurred, so that an estimate is never certain.
         pairs = (BATCH - 1) * batches
         spread = sqrt((differences / 2 + 1) / pairs / count)
         rest = 1 - self.over
@@ -142,12 +142,12 @@ class PlayOuts:
         self._tallies: dict[Move, PlayOutTally] = {}
 
     def measure(self, move: Move, count: int) -> float:
-        """The mover's chance to win with a move, from so many play-outs, in whole batches."""
+        """The mover's expected score with a move, from `count` play-outs, in whole batches."""
         tally = self._tallies.get(move)
         if tally is None:
             tally = self._tallies[move] = self._tally(move)
         while tally.count < count and not tally.sure:
-            # The same for every move, so that what chance does to them is alike.
+            # Common random numbers for all moves, so that their differences vary less.
             random = self._random(f"{self._seed} {tally.count}").random
 
             def score(position: Position, random: Callable[[], float] = random) -> float:
@@ -157,7 +157,7 @@ class PlayOuts:
         return tally.worth(-(-count // BATCH))
 
     def _tally(self, move: Move) -> PlayOutTally:
-        """What the opponent may hold after a move and a draw; winning hands count apart."""
+        """The positions after a move and the opponent's draw, without those that the draw wins."""
         encoding, info = self._player.encoding, self.belief.info_state
         kind, _, worth = encoding.row(move) if move != "pass" else (-1, 0, 0)
         if kind == ATTACK and worth >= info.other_ci:
@@ -187,7 +187,7 @@ class PlayOuts:
                     yield odd * count / size, (hand + card, other, discards, *position[3:])
 
     def _moved(self, move: Move) -> Iterator[tuple[float, Position]]:
-        """The positions after a move, before the other draws."""
+        """The positions after a move, before the opponent draws."""
         encoding, info = self._player.encoding, self.belief.info_state
         kind, played, worth = encoding.row(move) if move != "pass" else (-1, 0, 0)
         cap, after = encoding.integrity[info.choices & 1], info.choices + 1

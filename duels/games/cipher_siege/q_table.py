@@ -1,8 +1,9 @@
 """Q table of a learned responder: values of its moves by state, at several levels of detail.
 
-A state stands in the store once at each level of detail: with most of it left out, so that
-something is known nearly everywhere, up to all that is public but the order of events. The mean of
-a finer level counts by its games, that of the rougher ones beside it as `TRUST` games at the most.
+The store has an entry for a state at each level of detail: from a coarse abstraction, which has
+estimates nearly everywhere, up to everything that is public except the order of events. The mean of
+a level is weighted by its number of games; the mean of the coarser levels is the prior, with a
+weight of at most `TRUST` games.
 """
 
 from __future__ import annotations
@@ -25,17 +26,18 @@ from duels.games.cipher_siege.compiled_rules import (
 from duels.games.cipher_siege.compiled_tables import DEPTH_CAP, PLIES, Tables
 from duels.games.cipher_siege.store import Store, hashed, slot_of
 
-DETAIL = 3  # levels: hand and CIs; with the strategy's rough state; with all but the order
+DETAIL = 3  # levels: hand and CIs; the strategy's coarse state; everything except the order
 TRUST = 30.0
-SPREAD = 0.4  # about the standard deviation of a score
-CAUTION = 0.2  # errors by which a value counts less when the best move is chosen
+SPREAD = 0.4  # approximate standard deviation of a score
+CAUTION = 0.2  # standard errors subtracted from a value when the best move is chosen
 
 
 @compiled
 def q_key(s: Array, level: int, tb: Tables) -> Any:
-    """Key of what the mover sees, at a level of detail.
+    """Key of the mover's state at a level of detail.
 
-    Where games end after a few turns the turn matters, and there are few states: all have all.
+    In variants that end after a few turns all levels have full detail and the turn, since there are
+    few states.
     """
     key = hashed(np.uint64(level + 1), s[HAND_M])
     key = hashed(key, (s[CI_M] * 64 + s[CI_O]) * 8 + tb.size[s[HAND_O]])
@@ -49,7 +51,7 @@ def q_key(s: Array, level: int, tb: Tables) -> Any:
 
 @compiled
 def estimates(s: Array, tb: Tables, qt: Store, q: Array, n: Array) -> Any:
-    """Values of the mover's moves into `q`, the games they rest on into `n`; how many moves."""
+    """Write values of the mover's moves to `q`, their games to `n`; returns how many moves."""
     actions = legal_count(s, tb)
     for a in range(actions):
         q[a] = 0.5
@@ -83,7 +85,7 @@ def safest(actions: int, caution: float, q: Array, n: Array) -> Any:
 
 @compiled
 def most_hopeful(actions: int, hope: float, q: Array, n: Array) -> Any:
-    """The move with the highest value with `hope` times its error on top."""
+    """The move with the highest value plus `hope` times its error."""
     best = 0
     top = -np.inf
     for a in range(actions):

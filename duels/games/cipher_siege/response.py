@@ -22,12 +22,12 @@ from duels.games.cipher_siege.strategy import Strategy
 from duels.games.cipher_siege.training.publish import frozen
 
 SECONDS = 60.0  # of learning
-STEP = 20_000  # games between two looks at the clock
-GAMES = 1_000_000  # fresh ones, behind the score
+STEP = 20_000  # games between two checks of the clock
+GAMES = 1_000_000  # new games from which the score is estimated
 
 
 class QResponse:
-    """A learned responder as a mixed strategy; where it has learned nothing, the strategy plays."""
+    """A learned responder as a mixed strategy; at unknown states it plays the strategy."""
 
     def __init__(self, game: CipherSiege, solution: Solution, responder: Responder) -> None:
         self._solution, self._responder, self._encoding = solution, responder, CardEncoding(game)
@@ -37,7 +37,7 @@ class QResponse:
     def mixed_strategy(self, view: View) -> Mapping[Move, float]:
         info = info_state(self._encoding, view)
         hand = self._encoding.hand(info.hand)
-        if hand.names and hand.damage < info.other_ci:  # else there is nothing to learn
+        if hand.names and hand.damage < info.other_ci:  # else the move is clear: pass or win
             unseen = self._encoding.cards(self._encoding.pack - info.hand - info.discards)
             move = self._responder.answer(info, unseen)
             if move >= 0:

@@ -1,13 +1,12 @@
-"""Solution of Cipher Siege: values of a player's options, from a strategy near an equilibrium.
+"""Solution of Cipher Siege: values of a player's options, from an approximate equilibrium.
 
-Hands are hidden, so there are no values of states, only of what a player knows: the hand, both
-CIs, the sizes, the discards, and the cards each side is known to hold because of swaps. Values are
-averages over the hidden cards as near-equilibrium play deals them, never over the true hands. All
-of it is approximate: values are estimates with an error, and how far the strategy can be exploited
-is known between two bounds.
+Hands are hidden, so only information states have values: the hand, both CIs, the sizes, the
+discards, and the cards each side is known to hold because of swaps. Values are averages over the
+hidden cards, given that both players follow the strategy; the true hands are not used. Values are
+estimates with an error, and the exploitability of the strategy is known between two bounds.
 
-`assess` looks a choice up in no time; `measured` also plays out what is stored roughly or not at
-all.
+`assess` looks a choice up in the stored table; `measured` adds play-outs of moves whose stored
+value is rough or missing.
 """
 
 from __future__ import annotations
@@ -63,27 +62,27 @@ from duels.games.cipher_siege.strategy import (
 from duels.games.cipher_siege.value_network import find_value_network
 
 PLAYOUTS = 4000  # behind a stored value, at most
-# What is stored for the first choice of a game, under a fine key later, and under a coarse key; and
-# how far such values are off besides, since few play-outs are behind some and no key tells how the
-# game went. Root mean squares in games of level medium, from `tools/solutions.py values`.
+# Errors of stored values besides that of the play-outs: of the first choice of a game, of fine keys
+# and of coarse keys. Keys do not contain the whole history, and some values have few play-outs.
+# Root mean squares in games of level medium, from `tools/solutions.py values`.
 OPENING, FINE, COARSE = range(3)
 ROUGH = (0.004, 0.07, 0.17)
 GAMES = 1_000_000  # behind the first player's score
-# Play-outs of a move that has no stored value: of those that matter, and of the others. One choice
-# then takes a few tenths of a second.
+# Play-outs of a move without a stored value: of candidates, and of other moves. One choice then
+# takes a few tenths of a second.
 CLOSELY, ROUGHLY = 1200, 80
 CLOSE = 0.015  # a standard error below which no play-outs are needed
-CANDIDATES = 5  # moves that seem best in turn and are looked at closely
-CACHED = 4  # choices whose play-outs are remembered
+CANDIDATES = 5  # best moves, one after the other, that get the larger number of play-outs
+CACHED = 4  # choices whose play-outs are cached
 
 
 class Advice(NamedTuple):
-    """A mixed strategy, and the winning chances of the moves and of the choice, where known."""
+    """A mixed strategy, and the values of the moves and of the choice where they are known."""
 
     mixed_strategy: Mapping[Move, float]
     wins: Mapping[Move, float] = {}
     value: float | None = None
-    rough: bool = False  # the strategy does not know the position
+    rough: bool = False  # the information state is not stored
 
 
 class CipherSiegeSolution(Solution):
@@ -145,13 +144,13 @@ class CipherSiegeSolution(Solution):
         return learn_response(self.game, self, self.strategy, plies, seat, seconds, progress)
 
     def start_value(self) -> Value:
-        """The first player's winning chances when the strategy plays itself."""
+        """The first player's expected score when the strategy plays itself."""
         first = float(self.facts["first player"])
         first = Estimate(first, proportion_error(first, GAMES))
         return first if self.game.first == 0 else 1 - first
 
     def known(self, state: Any) -> Value:
-        raise Unsolved("what a hidden hand is worth depends on who looks at it")
+        raise Unsolved("states of cipher-siege have no value, since hands are hidden")
 
     def value(self, state: Any) -> Value:
         turn = self.game.turn(state)
@@ -161,10 +160,10 @@ class CipherSiegeSolution(Solution):
         return None if self._value_network is None else self._value_network(state, players)
 
     def value_at(self, match: Match, number: int | None = None) -> Value | None:
-        """The value to the player who chooses next, from what that player sees.
+        """The value to the player who chooses next, from that player's view.
 
-        Before a deal, a draw or an exchange it is the average over what that player may get, every
-        card that the player cannot place being equally likely in the deck.
+        Before a deal, a draw or an exchange it is the average over the cards that the player may
+        get; unseen cards are equally likely.
         """
         state = match.state if number is None else match.state_before(number)
         if isinstance(self.game.turn(state), Over):
@@ -177,7 +176,7 @@ class CipherSiegeSolution(Solution):
         return sum(parts) if chooser == 0 else 1 - sum(parts)
 
     def _worth(self, view: View, chance: float) -> Value:
-        """A choice's value to its player, with play-outs by how likely the choice is."""
+        """A choice's value to its player, with play-outs in proportion to its probability."""
         assert view.player is not None
         advice = self._advice(view, view.player)
         wins = dict(advice.wins)
@@ -190,8 +189,8 @@ class CipherSiegeSolution(Solution):
     def measured(self, view: View, played: Move | None = None) -> Assessment:
         """As `assess`, with play-outs of the moves whose stored value is rough or missing.
 
-        Closely of those that the strategy plays, of the one that was played, and of what seems
-        best; of the others only where nothing is stored.
+        Moves that the strategy plays, the move that was played, and the moves that seem best get
+        many play-outs; other moves get a few if they have no stored value.
         """
         assert view.player is not None, "a spectator has no choice"
         advice = self._advice(view, view.player)
@@ -210,7 +209,7 @@ class CipherSiegeSolution(Solution):
         )
 
     def _playouts_of(self, view: View) -> PlayOuts:
-        """The play-outs of a choice, kept while the choice is asked about again."""
+        """The play-outs of a choice, cached for repeated queries."""
         about = view.player, view.observation, view.history
         found = self._playouts.pop(about, None)
         if found is None:
@@ -221,7 +220,7 @@ class CipherSiegeSolution(Solution):
         return found
 
     def _choices(self, view: View) -> Iterator[tuple[float, View]]:
-        """The choices a player may come to next, as that player sees them, with their chances."""
+        """The views of a player's possible next choices, with their probabilities."""
         seen: Seen = view.observation
         own = view.player
         assert own is not None
@@ -243,7 +242,7 @@ class CipherSiegeSolution(Solution):
             sizes = (self.game.hand, self.game.hand)
             draws = self.game.hand + 1 - len(seen.hand)
         unplaced, discard = self._unplaced(view, seen), seen.discard
-        if seen.phase == "draw" and not seen.deck_size:  # the discards are the deck from now on
+        if seen.phase == "draw" and not seen.deck_size:  # the discards become the deck
             unplaced, discard = refilled((), discard, ())
             draws = min(1, len(unplaced))
         for drawn, chance in hand_odds(unplaced, draws).items():
@@ -254,7 +253,7 @@ class CipherSiegeSolution(Solution):
             yield chance, view._replace(observation=act._replace(phase="act"), options=options)
 
     def _unplaced(self, view: View, seen: Seen) -> Cards:
-        """The cards that a player cannot place: in the deck, or in the other hand and not known."""
+        """The unseen cards of a player: in the deck, or in the other hand and not known."""
         assert view.player is not None
         known = Memory(view.history, self.game.values).known[1 - view.player]
         placed = [*seen.hand, *seen.discard]
@@ -298,7 +297,7 @@ class CipherSiegeSolution(Solution):
         return Advice(mixed_strategy, wins, value)
 
     def _winning(self, view: View, target: int) -> Advice:
-        """A player who can win at once does; the value of any other move is not stored."""
+        """The advice for a player who can win at once; values of other moves are not stored."""
         wins = {
             move: 1.0
             for move in view.options
@@ -307,7 +306,7 @@ class CipherSiegeSolution(Solution):
         return Advice({move: 1 / len(wins) for move in wins}, wins, 1.0)
 
     def stored(self, info: InfoState) -> tuple[Stored | None, int]:
-        """What the table has for an information state: as it is, else for all those like it."""
+        """The table's entry for an information state: that of the fine or else the coarse key."""
         stored = None
         if info.choices < self.facts["fine_plies"]:
             stored = self.strategy.lookup(fine_key(info, self._encoding))
@@ -316,7 +315,7 @@ class CipherSiegeSolution(Solution):
         return self.strategy.lookup(coarse_key(info, self._encoding)), COARSE
 
     def _policy(self, info: InfoState) -> Sequence[tuple[int, float]]:
-        """How the strategy chooses where no move wins at once."""
+        """The strategy's choice at an information state where no move wins at once."""
         stored, _ = self.stored(info)
         return [(self._encoding.hand(info.hand).best, 1)] if stored is None else stored.weights
 
@@ -326,12 +325,12 @@ def close(wins: float | None) -> bool:
 
 
 def average(mixed_strategy: Mapping[Move, float], wins: Mapping[Move, float]) -> float:
-    """What a mixed strategy is worth, with the error of that where its moves have one."""
+    """The value of a mixed strategy; an `Estimate` if those of its moves are estimates."""
     return sum(part * wins[move] for move, part in mixed_strategy.items())
 
 
 def training_command(game: CipherSiege) -> str:
-    """What to type for a strategy of these options.
+    """The command that trains a strategy for these options.
 
     >>> training_command(CipherSiege(integrity=10, limit=4))
     'duels solve cipher-siege --set integrity=10 --set limit=4'

@@ -8,7 +8,7 @@ from duels.algorithms.compiled import Array, compiled, np
 
 
 class Store(NamedTuple):
-    """Information states met so far: a hash table, and a pool with two floats for each move."""
+    """Stored information states: a hash table, and a pool with two floats for each move."""
 
     keys: Array  # u64[slots], 0 = free
     where: Array  # i64[slots] offset into the pool
@@ -17,7 +17,7 @@ class Store(NamedTuple):
 
 
 def new_store(slots_log2: int, cells: int) -> Store:
-    """An empty store; memory is touched only as it fills."""
+    """An empty store; the system allocates its memory only as it fills."""
     slots = 1 << slots_log2
     return Store(
         np.zeros(slots, dtype=np.uint64),
@@ -29,7 +29,7 @@ def new_store(slots_log2: int, cells: int) -> Store:
 
 @compiled
 def slot_of(key: int, keys: Array) -> Any:
-    """Slot holding the key, or the free slot where it belongs."""
+    """The slot of a key, or the free slot where it would be inserted."""
     mask = np.uint64(keys.shape[0] - 1)
     h = key * np.uint64(0x9E3779B97F4A7C15)
     slot = (h ^ (h >> np.uint64(29))) & mask
@@ -40,7 +40,7 @@ def slot_of(key: int, keys: Array) -> Any:
 
 @compiled
 def find_or_add(key: int, actions: int, st: Store) -> Any:
-    """Pool offset of an information state, made on the first visit; -1 when the store is full."""
+    """Pool offset of an information state, added if it is new; -1 if the store is full."""
     slot = slot_of(key, st.keys)
     if st.keys[slot] == key:
         return st.where[slot]
@@ -65,7 +65,7 @@ def insert_all(keys: Array, where: Array, st: Store) -> None:
 
 @compiled
 def hashed(key: Any, field: int) -> Any:
-    """A hash with one more field; never 0, which marks a free slot."""
+    """Add a field to a hash; the result is never 0, which marks a free slot."""
     z = (key ^ np.uint64(field + 1)) * np.uint64(0x9E3779B97F4A7C15)
     z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     return (z ^ (z >> np.uint64(27))) | np.uint64(1)

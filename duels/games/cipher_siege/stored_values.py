@@ -1,6 +1,6 @@
-"""Regrets of choices in Cipher Siege by the stored values: `assess` for many rows, compiled.
+"""Regrets of choices in Cipher Siege from the stored values: `assess` for many rows, compiled.
 
-Players are graded by what they knew, so this has nothing to do with `aivat.py`.
+Players are graded by the values of their information states; `aivat.py` has values of full states.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ if np is not None:
 
 
 class StoredValues(NamedTuple):
-    """The values that the strategy's table has of moves, by the place of a state in `found`."""
+    """The stored values of moves, by the slot of a state in `CompiledStrategy.found`."""
 
     begin: Array
     count: Array
@@ -47,13 +47,13 @@ class StoredValues(NamedTuple):
 def regret(
     rules: Rules, own: CompiledStrategy, table: StoredValues, state: Array, i: int, action: int
 ) -> Scalar:
-    """What an action gave away by the stored values, as `assess` says; NaN: not known."""
+    """The regret of an action by the stored values, as in `assess`; NaN if it is not known."""
     row, player = state[i, ROW], state[i, MOVER]
     begin = rules.words[rules.words[ROWS] + 2 * row]
     if own.hands.attacks[row] == 0:  # an empty hand: pass
         return 0.0
     ci = state[i, CI + 1 - player]
-    if own.hands.damage[row] >= ci:  # what anything but a win is worth is not stored
+    if own.hands.damage[row] >= ci:  # values of moves that miss a win are not stored
         move = rules.words[MOVES] + FIELDS * action
         wins = rules.words[move + KIND] == ATTACK and rules.words[move + WORTH] >= ci
         return 0.0 if wins else np.nan
@@ -79,7 +79,7 @@ def regret(
 def read_block(
     data: Array, first: Any, count: int, found: Array, table: StoredValues, used: int
 ) -> int:
-    """The values of one block, as `unpack_block` reads it; how much of `values` is used then."""
+    """Read the values of one block, like `unpack_block`; returns how much of `values` is used."""
     read, key = count_keys(data, count), first
     value, at = read + 2 * count, 0
     for state in range(count):
@@ -98,7 +98,7 @@ def read_block(
 
 @lru_cache(maxsize=2)
 def stored_values_of(game: CipherSiege) -> StoredValues:
-    """What the strategy's table says that moves are worth: a third of a second, and 20 MB."""
+    """The values of the strategy's table as arrays. Takes a third of a second and 20 MB."""
     found, used = compiled_strategy(game, "perfect").found, 0
     values = np.zeros(0, np.uint8)
     table = StoredValues(np.zeros(len(found), np.uint32), np.zeros(len(found), np.uint8), values)

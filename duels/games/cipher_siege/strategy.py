@@ -1,13 +1,13 @@
 """The Cipher Siege strategy as a table: a reader for a bare Python, and the writer.
 
-Information states have 64-bit keys. They are kept sorted, in zlib blocks of 128, so that a choice
-unpacks one block. The payload is, in this order:
+Information states have 64-bit keys. They are stored sorted, in zlib blocks of 128, so that looking
+up a choice decompresses one block. The payload is, in this order:
 
-- how many states there are, and how many blocks: 4 bytes each;
-- for each block its first key (8 bytes) and where it begins (4 bytes);
-- the blocks. A block holds columns: key differences (variable length), how many moves there are,
-  how many are played, (move, weight) pairs of those played, and one byte for the value of each move
-  (0 to 250: the chance to win times 250; 255: not known).
+- the number of states and the number of blocks: 4 bytes each;
+- for each block its first key (8 bytes) and its offset (4 bytes);
+- the blocks. A block contains columns: key differences (variable length), the number of moves, the
+  number of moves that are played, (move, weight) pairs of those played, and one byte for the value
+  of each move (0 to 250: the expected score times 250; 255: not known).
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ from math import ceil, floor
 from typing import Any, NamedTuple
 
 KIND = "cipher-siege strategy 1"
-# Facts of a table: what a best responder gained at least, and what none can gain, both seats
-# together (`certify.py`). Tables from before they had these names carried a guess called "bound".
+# Facts of a table: lower and upper bound on the exploitability, both seats together (`certify.py`).
+# Older tables have an estimate called "bound" instead.
 EXPLOITABLE, CERTIFIED = "exploitable by at least", "exploitable by at most"
-BEST = "best response"  # the least and the most that it scores, by turn order
-# What a responder of a separate implementation scored at least, by turn order, where it was run.
+BEST = "best response"  # lower and upper bound on its score, by turn order
+# Lower bounds on the score of a separately implemented responder, by turn order, if it was run.
 SEPARATE = "separate responder"
 BLOCK = 128
 CACHED = 1024  # blocks, of some 20 kB each
@@ -45,10 +45,10 @@ def outward(low: float, high: float) -> tuple[float, float]:
 
 
 def bounds_of(facts: Mapping[str, Any]) -> tuple[float | None, float | None, float | None]:
-    """How far a table's strategy can be exploited, both seats together.
+    """Bounds on the exploitability of a table's strategy, both seats together.
 
-    At least by the responder of this package; at least by any responder that was run; at most. None
-    is what was not measured.
+    The lower bound by the responder of this package, the best lower bound of all responders that
+    were run, and the upper bound; None if it was not measured.
 
     >>> bounds_of({EXPLOITABLE: 0.001, SEPARATE: [0.7, 0.302]}), bounds_of({})
     ((0.001, 0.002, None), (None, None, None))
@@ -61,7 +61,7 @@ def bounds_of(facts: Mapping[str, Any]) -> tuple[float | None, float | None, flo
 
 
 class Stored(NamedTuple):
-    """One information state: moves by their place in the list of all moves of the hand."""
+    """One information state; moves are indices into the list of all moves of the hand."""
 
     key: int
     moves: int
@@ -70,7 +70,7 @@ class Stored(NamedTuple):
 
 
 class StateBlock:
-    """The states of one block by key; a state is made when it is asked for."""
+    """The states of one block by key, decoded on access."""
 
     def __init__(self, first: int, count: int, packed: memoryview | bytes) -> None:
         self._data = data = zlib.decompress(packed)
@@ -109,7 +109,7 @@ class StateBlock:
 
 
 class Strategy:
-    """The payload of a strategy table; blocks are unpacked when asked for."""
+    """The payload of a strategy table; blocks are decompressed on access."""
 
     def __init__(self, payload: memoryview | bytes) -> None:
         view = memoryview(payload)

@@ -1,11 +1,11 @@
 """Value network of Cipher Siege: approximate values of states with both hands open.
 
-It is no solution: players do not see the other hand. It serves where values need only be near the
-truth, as in AIVAT (`duels.arena.aivat`). It was trained on games of the built-in players against
-each other (`tools/luck.py`) and ships for the default options.
+It is not a solution, since players do not see the other hand. It is used where approximate values
+are sufficient, as in AIVAT (`duels.arena.aivat`). It was trained on games of the built-in players
+against each other (`tools/luck.py`) and ships for the default options.
 
-One hidden layer over features that add up part by part: each hand, each CI, the deck. What a part
-adds is remembered, so that a value takes a few additions.
+It has one hidden layer, whose input is a sum over the parts of a state: each hand, each CI, the
+deck. The contribution of each part is cached, so that a value takes a few additions.
 """
 
 from __future__ import annotations
@@ -22,19 +22,19 @@ from duels.core.pieces import Cards, counts
 from duels.games.cipher_siege.rules import CipherSiege, State
 
 KIND = "guess"  # part of the file format
-REMEMBERED = 50_000  # parts
+REMEMBERED = 50_000  # cached contributions of parts
 PATH = os.path.join(os.path.dirname(__file__), "data", "value-network.duels")
-# The players it knows. A position is worth more to the better player, so the players are inputs;
-# any other player counts as a good one.
+# The players of the training. A position is worth more to the better player, so the players are
+# inputs; any other player counts as `UNKNOWN_PLAYER`.
 PLAYERS = ("perfect", "hard", "medium", "easy", "greedy", "random")
 UNKNOWN_PLAYER = "hard"
 KINDS = {name: kind for kind, name in enumerate(PLAYERS)}
 OWN, OTHER, CIS, DECK, ONE, PLAYER = 0, 1, 2, 4, 5, 6  # parts; CIS and PLAYER are two each
-DAMAGE = 5.0  # what damages are divided by, to be about as large as counts
+DAMAGE = 5.0  # divisor of damages, which scales them to about the size of counts
 
 
 def features(hand: Cards, values: int) -> list[float]:
-    """A hand as numbers: how many of each card, its largest attack, and that with one card more.
+    """A hand as numbers: the count of each card, its largest attack, and that with each card added.
 
     >>> features((1, 2, 2), 3)
     [1.0, 2.0, 0.0, 1.0, 1.2, 1.4, 1.8]
@@ -45,7 +45,7 @@ def features(hand: Cards, values: int) -> list[float]:
 
 
 def largest(held: tuple[int, ...]) -> int:
-    """The largest attack of a hand, from how many it has of each card: all of it, or a sequence."""
+    """The largest attack of a hand, from the counts of its cards: all of it, or a sequence."""
     top = sum((value + 1) * count for value, count in enumerate(held))
     for low in range(len(held)):
         high = low
@@ -101,7 +101,7 @@ class ValueNetwork:
         return found
 
     def added(self, part: int, of: tuple[int, ...]) -> list[float]:
-        """What a part of a state adds to the hidden layer: cards, or both CIs with the players."""
+        """The contribution of a part to the hidden layer: cards, or both CIs with the players."""
         weights, values = self._weights, self.game.values
         if part == CIS:
             own, other, mine, theirs = of
@@ -113,7 +113,7 @@ class ValueNetwork:
 
 
 def kind(player: str) -> int:
-    """The number of a player among those it knows."""
+    """The index of a player among those of the training."""
     return KINDS.get(player, KINDS[UNKNOWN_PLAYER])
 
 

@@ -358,8 +358,8 @@ def test_ctrl_c_keeps_the_run_and_says_how_to_go_on(
     options = [word for option in SMALL.items() for word in ("--set", "=".join(map(str, option)))]
     assert main([*words, *options]) == 130
     files = [f"{out}.training", f"{out}.training-2"]
-    kept = f"duels: stopped; the training is kept in {files[0]} and {files[1]}, "
-    told = f"{kept}and the same command goes on from there\n"
+    kept = f"duels: stopped; the training is stored in {files[0]} and {files[1]}, "
+    told = f"{kept}and the same command continues it\n"
     assert capsys.readouterr().err == ("" if doing == "starting" else told)
     assert all(os.path.exists(file) == (doing != "starting") for file in files)
 

@@ -20,13 +20,13 @@ FIRST_TAU = 1e-4
 
 
 class Certificate(NamedTuple):
-    """What a best response scores at least and at most, by seat."""
+    """Lower and upper bounds on the score of a best response, by seat."""
 
     lower: tuple[float, float]
     upper: tuple[float, float]
 
     def facts(self) -> dict[str, Any]:
-        """For the table: both seats together, and each seat; all bounds are rounded outward.
+        """Facts for the table: bounds of both seats together, and of each, rounded outward.
 
         >>> facts = Certificate((0.7, 0.30119), (0.71, 0.31001)).facts()
         >>> facts[EXPLOITABLE], facts[CERTIFIED], facts[BEST]

@@ -1,8 +1,8 @@
 """Upper and lower bounds on a best response to a strategy, and a player that attains the lower one.
 
-The upper bound is certain: arithmetic on the public tree, no sampling. The lower bound is the score
-of a player who follows the plan of the search, and goes on as a learned responder where the plan
-ends, in fresh games, less the half-width of the 95 % interval.
+The upper bound is exact arithmetic on the public tree, without sampling. The lower bound is the
+score in new games, less the half-width of the 95 % interval, of a player who follows the plan of
+the search and plays as a learned responder where the plan has no move.
 """
 
 from __future__ import annotations
@@ -43,12 +43,12 @@ from duels.games.cipher_siege.store import Store, hashed, new_store
 
 FIRST_TAU, TAU_STEP = 1e-2, 0.3
 GAMES = 4_000_000  # for the lower bound after a pass
-PLANNED = 18  # log2 of the public histories that a plan can hold
+PLANNED = 18  # log2 of the capacity of a plan, in public histories
 
 
 @compiled
 def planned(s: Array, name: Any, tb: Tables, geo: Geometry, plan: Plan) -> Any:
-    """The plan's move for the mover's hand, or -1 where it has none."""
+    """The plan's move for the mover's hand; -1 if it has none."""
     slot = plan_slot(name, plan)
     if plan.names[slot] == 0:
         return -1
@@ -68,9 +68,9 @@ def follow_plan(
     games: int, me: int, tb: Tables, st: Store, geo: Geometry, plan: Plan, qt: Store,
     states: Array, scratch: Array, rng: Array,
 ) -> float:  # fmt: skip
-    """Score in seat `me` of the plan over fresh games against the strategy.
+    """Score of the plan in seat `me` over new games against the strategy.
 
-    Where the plan ends it goes on as it has learned.
+    Where the plan has no move, the learned responder plays.
     """
     s = states[0]
     total = 0.0
@@ -98,7 +98,7 @@ def follow_plan(
                 a = choose(s, 1, tb, st, scratch[2], rng)
             row, hand = tb.start[s[HAND_M]] + a, s[HAND_M]
             play(s, a, tb, rng)
-            # After the turn the mover is the other one.
+            # After the turn the other player is the mover.
             got = s[HAND_O] - hand + tb.sub[row]
             name = hashed(name, event_of(tb.kind[row], tb.sub[row], got, tb, geo))
         total += result
@@ -106,13 +106,13 @@ def follow_plan(
 
 
 class Bounds(NamedTuple):
-    """What is known after a pass; `score` is what a player scored in fresh games."""
+    """Bounds after a pass; `score` is the score of the plan in new games."""
 
     upper: float
-    lower: float  # by the leaves' lower bounds, which are estimates if something is learned
+    lower: float  # from the lower bounds of leaves, which are estimates with a Q table
     score: MeanScore | None
     tau: float
-    choices: int  # own choices at public histories that were searched
+    choices: int  # choices of the responder at public histories that were searched
     leaves: int
     seconds: float
 
@@ -124,7 +124,7 @@ class PublicResponder:
         self, game: CipherSiege, seat: int, tables: Tables, strategy: Store,
         q_table: Store | None = None,
     ) -> None:  # fmt: skip
-        """Without a Q table a leaf counts 0 below, so that the lower bound is certain too."""
+        """Without a Q table the lower bound of a leaf is 0, so that lower bounds are exact too."""
         self.seat, self.dealt, self.tables, self.strategy = seat, game.hand, tables, strategy
         self.geometry = geometry(tables, seat, game.limit)
         self.work = work(tables, self.geometry)
@@ -132,9 +132,9 @@ class PublicResponder:
         self.q_table = new_store(0, 1) if q_table is None else q_table
 
     def search(self, tau: float, mode: int = BEST) -> Bounds:
-        """One pass: public histories are searched while their bounds are more than tau apart.
+        """Search public histories whose bounds are more than `tau` apart.
 
-        With CEILING only as far as the upper bound needs it, which is quicker.
+        With CEILING only the upper bound is improved, which is faster.
         """
         began = time.monotonic()
         geo, wk = self.geometry, self.work
@@ -150,7 +150,7 @@ class PublicResponder:
         )
 
     def score(self, games: int, seed: int = 7) -> MeanScore:
-        """What a player with the plan of the last pass scores in fresh games."""
+        """The score of the plan of the last pass in new games."""
         rng = np.array([seed * 1_000_003 + self.seat], dtype=np.uint64)
         mean = follow_plan(
             games, self.seat, self.tables, self.strategy, self.geometry, self.plan, self.q_table,
@@ -163,11 +163,12 @@ def close_in(
     responder: PublicResponder, seconds: float, games: int = GAMES, tau: float = FIRST_TAU,
     step: float = TAU_STEP,
 ) -> Iterator[Bounds]:  # fmt: skip
-    """Pass after pass, each finer by `step`, for about so long; the bounds of all passes so far.
+    """Run passes, reducing `tau` by `step` each time, for about `seconds`; yields the best bounds.
 
-    The lower bound is the better one of two scores: as it has learned, and by the plan of the first
-    pass. Later passes are for the upper bound only. A pass is begun if it is likely to end in time:
-    the next takes about twice as long. The last is kept even if it takes longer.
+    The lower bound is the better of two scores: of the learned responder, and of the plan of the
+    first pass. Later passes improve only the upper bound. A pass is started if it is likely to end
+    in time; each takes about twice as long as the one before. The last one is finished even if it
+    takes longer.
     """
     began = time.monotonic()
     upper, mode = 1.0, BEST
@@ -180,7 +181,7 @@ def close_in(
         if mode == BEST:
             planned = responder.score(games, 8)
             if planned.mean - planned.half > best.mean - best.half:
-                best = responder.score(games, 9)  # the better of two would be too high
+                best = responder.score(games, 9)  # scored again: the maximum of two is biased
         now = time.monotonic()
         yield found._replace(
             upper=upper, lower=best.mean - best.half, score=best, seconds=now - began

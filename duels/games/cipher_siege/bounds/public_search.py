@@ -1,10 +1,10 @@
 """A best response to a frozen strategy on the public tree, bounded from above and from below.
 
 After Johanson et al., "Accelerating Best Response Calculation in Large Extensive Games" (2011): at
-each public history all hands of both players are handled at once. A node is searched further if its
-two bounds, weighed by the chance to come there, are more than `tau` apart; an own move only for the
-hands whose upper bound it holds up, which loses nothing: a bound that is no longer the highest need
-not be better known. The same for lower bounds, whose moves make up the plan to play by.
+each public history all hands of both players are processed at once. A node is expanded if its two
+bounds, weighted by its reach probability, are more than `tau` apart. A move of the responder is
+expanded only for the hands for which it has the highest upper bound: the other bounds do not affect
+the result. The same applies to lower bounds, whose best moves are the responder's plan.
 """
 
 from __future__ import annotations
@@ -70,9 +70,9 @@ from duels.games.cipher_siege.compiled_tables import (
 from duels.games.cipher_siege.rules import ATTACK, DEFEND, SWAP
 from duels.games.cipher_siege.store import Store
 
-NEVER = 1e300  # a `tau` that searches no further
-LEAVE = 0.25  # of `tau`: so much may stand out above the moves that were searched
-BEST, ITSELF, CEILING = range(3)  # the best move; the strategy's mix; only the upper bound matters
+NEVER = 1e300  # a `tau` with which no node is expanded
+LEAVE = 0.25  # fraction of `tau` by which bounds of other moves may exceed those of searched moves
+BEST, ITSELF, CEILING = range(3)  # the best move; the strategy's own; only the upper bound
 
 
 @recursive
@@ -80,7 +80,7 @@ def their_turn(
     level: int, tau: float, mode: int, tb: Tables, st: Store, geo: Geometry, wk: Work, qt: Store,
     plan: Plan,
 ) -> None:  # fmt: skip
-    """The opponent draws and follows its strategy; `wk.out[level]` for the own hands."""
+    """The opponent draws and follows its strategy: sets `wk.out[level]` for responder hands."""
     p = wk.pub[level]
     m, n, disc = p[MINE], p[THEIRS], p[DISC]
     low, high = geo.first[m], geo.first[m + 1]
@@ -172,7 +172,7 @@ def their_turn(
             )
             most = tb.digit[tb.const[FULL], 0]
             if tb.digit[sure, got] >= most or tb.digit[shown, gave] >= most:
-                continue  # more such cards than there are
+                continue  # more such cards than exist
             q[I_KNOW] = sure + tb.radix[got]
             q[THEY_KNOW] = shown + tb.radix[gave]
         clear(level + 1, geo, wk)
@@ -213,7 +213,7 @@ def try_act(
     level: int, act: int, size: int, tau: float, mode: int, tb: Tables, st: Store, geo: Geometry,
     wk: Work, qt: Store, plan: Plan,
 ) -> None:  # fmt: skip
-    """The bounds of one own move for the hands that are wanted, into `wk.q[level, act]`."""
+    """Write the bounds of one move of the responder for the hands `wk.wanted` to `wk.q`."""
     p = wk.pub[level]
     values, hands = tb.const[VALUES], geo.code.shape[0]
     low, high = geo.first[size], geo.first[size + 1]
@@ -283,14 +283,14 @@ def own_turn(
     level: int, tau: float, mode: int, tb: Tables, st: Store, geo: Geometry, wk: Work, qt: Store,
     plan: Plan,
 ) -> None:  # fmt: skip
-    """The responder draws and moves; `wk.out[level]` for its hands before the draw."""
+    """The responder draws and moves: sets `wk.out[level]` for its hands before the draw."""
     p = wk.pub[level]
     m = p[MINE]
     low, high = geo.first[m], geo.first[m + 1]
     left = deck_size(p, tb)
     if left == 0 and p[DISC] > 0:
         if too_deep(level, wk):
-            return  # the bounds of the leaf stand
+            return  # the bounds of the leaf are sufficient
         fill_odds(p[SHUF] + 1, p[DISC], tb, geo)
         for h in range(low, high):
             if wk.own[level, h] > 0.0:
@@ -344,7 +344,7 @@ def follow(
     level: int, m: int, tau: float, mode: int, tb: Tables, st: Store, geo: Geometry, wk: Work,
     qt: Store, plan: Plan,
 ) -> None:  # fmt: skip
-    """The responder's hands do what the strategy does."""
+    """Let the responder follow the strategy too."""
     p = wk.pub[level]
     low, high = geo.first[m], geo.first[m + 1]
     for i in range(list_acts(level, m, geo, wk)):
@@ -379,12 +379,13 @@ def choose_best(
     level: int, m: int, tau: float, mode: int, tb: Tables, st: Store, geo: Geometry, wk: Work,
     qt: Store, plan: Plan,
 ) -> None:  # fmt: skip
-    """The highest bounds over the moves.
+    """Set the highest bounds over the responder's moves.
 
-    Every move has a bound from the opponent's next draw. The move that holds up the upper bounds
-    of most weight is looked at one turn deep for those hands, then searched, until what stands out
-    above the searched ones is small. Last, unless only the ceiling matters, the moves with the
-    highest lower bounds, as those are played; for that every move is looked at first.
+    Every move has a first bound from the opponent's next draw. Of the unsearched moves, that whose
+    upper bounds exceed the searched ones by the largest weight is bounded one turn deep for those
+    hands, then searched, until the excess is small. At last, unless only the upper bound is wanted,
+    every move is bounded one turn deep, and the moves with the highest lower bounds are searched,
+    since the plan plays them.
     """
     low, high = geo.first[m], geo.first[m + 1]
     drawn, best, pick, wanted = wk.drawn[level], wk.best[level], wk.pick[level], wk.wanted[level]

@@ -1,4 +1,4 @@
-"""Steps of the search of the public tree: its plan, and what changes between two turns."""
+"""Steps of the search of the public tree: its plan, and the changes between two turns."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from duels.games.cipher_siege.store import Store, hashed
 
 
 class Plan(NamedTuple):
-    """The responder's moves at the public histories searched: a hash table by name."""
+    """The responder's moves at searched public histories: a hash table by hash of the history."""
 
     names: Array  # u64[slots], 0 = free
     where: Array  # i64[slots]
@@ -50,7 +50,7 @@ def new_plan(slots_log2: int) -> Plan:
 
 @compiled
 def plan_slot(name: Any, plan: Plan) -> Any:
-    """Slot of a public history, or the free slot where it belongs."""
+    """The slot of a public history, or the free slot where it would be inserted."""
     mask = np.uint64(plan.names.shape[0] - 1)
     slot = (name >> np.uint64(7)) & mask
     while plan.names[slot] != 0 and plan.names[slot] != name:
@@ -60,7 +60,7 @@ def plan_slot(name: Any, plan: Plan) -> Any:
 
 @compiled
 def note_plan(level: int, size: int, geo: Geometry, wk: Work, plan: Plan) -> None:
-    """Keep the moves of the best lower bound for the hands that were searched."""
+    """Store the moves with the best lower bounds, for the hands that were searched."""
     low, high = geo.first[size], geo.first[size + 1]
     if plan.names.shape[0] < 2:
         return
@@ -83,7 +83,7 @@ def mix_of(
     hand: int, ci: int, oci: int, osize: int, disc: int, km: int, ko: int, ply: int,
     tb: Tables, st: Store, out: Array,
 ) -> Any:  # fmt: skip
-    """The strategy's mix for a hand that cannot win at once; how many moves it has."""
+    """Write the mixed strategy of a hand that cannot win at once; returns how many moves it has."""
     actions = move_count(hand, osize, tb)
     slot = stored_slot(hand, disc, ci, oci, osize, km, ko, ply, tb, st.keys)
     out[:actions] = 0.0
@@ -96,7 +96,7 @@ def mix_of(
 
 @compiled
 def step_down(level: int, event: int, wk: Work) -> None:
-    """The public state of the next turn, as it was; the caller changes what the event changed."""
+    """Copy the public state to the next level; the caller applies the changes of the event."""
     copy(wk.pub[level], wk.pub[level + 1], 0, wk.pub.shape[1])
     wk.pub[level + 1, PLY] += 1
     wk.name[level + 1] = hashed(wk.name[level], event)
@@ -104,7 +104,7 @@ def step_down(level: int, event: int, wk: Work) -> None:
 
 @compiled
 def clear(level: int, geo: Geometry, wk: Work) -> None:
-    """No weight on any hand of the sizes now in play."""
+    """Set the weights of all hands of the current sizes to 0."""
     p = wk.pub[level]
     fill(wk.own[level], geo.first[p[MINE]], geo.first[p[MINE] + 1], 0.0)
     fill(wk.other[level], geo.first[p[THEIRS]], geo.first[p[THEIRS] + 1], 0.0)
@@ -112,9 +112,9 @@ def clear(level: int, geo: Geometry, wk: Work) -> None:
 
 @compiled
 def reshuffle(level: int, hand: int, tb: Tables, geo: Geometry, wk: Work) -> Any:
-    """The deck is empty, so each player knows the other's hand: go on with one pair of hands.
+    """Continue with one pair of hands after the deck is empty, when both hands are known.
 
-    False if the pair cannot be.
+    Returns False if the pair is impossible.
     """
     p = wk.pub[level]
     other = geo.index[tb.const[FULL] - p[DISC] - geo.code[hand]]
@@ -134,7 +134,7 @@ def reshuffle(level: int, hand: int, tb: Tables, geo: Geometry, wk: Work) -> Any
 
 @compiled
 def fits(hand: int, disc: int, geo: Geometry) -> Any:
-    """Whether a hand can be, seen from the discards."""
+    """Whether a hand is possible given the discards."""
     return odds_of(hand, 0, disc, 0, geo) > 0.0
 
 
@@ -145,7 +145,7 @@ def too_deep(level: int, wk: Work) -> Any:
 
 @compiled
 def list_acts(level: int, size: int, geo: Geometry, wk: Work) -> Any:
-    """The moves of the own hands that have a weight; how many."""
+    """List the moves of the responder's hands with a positive weight; returns their number."""
     hands, values = geo.plus.shape
     swaps = wk.pub[level, THEIRS] > 0 and size <= geo.const[LIMIT]
     count = 0
@@ -166,7 +166,7 @@ def drawn_and_may(level: int, hand: int, act: int, geo: Geometry, wk: Work) -> A
 
 @compiled
 def stands_out(level: int, hand: int, at: int, count: int, side: int, wk: Work) -> Any:
-    """The move with the highest bound, if it is not yet searched; or -1."""
+    """The move with the highest bound if it is not searched yet, else -1."""
     found = -1
     top = wk.best[level, UPPER, hand] if side == UPPER else -1.0
     for i in range(count):
@@ -183,10 +183,10 @@ def stands_out(level: int, hand: int, at: int, count: int, side: int, wk: Work) 
 def next_act(
     level: int, size: int, count: int, side: int, least: float, geo: Geometry, wk: Work
 ) -> tuple[int, int]:
-    """The own move that stands out most over the hands, how far to follow it now, and for which.
+    """The move whose bounds exceed those of searched moves most, summed over hands, and its depth.
 
-    No move (-1) if not more than `least` stands out in all. Of the hands for which it stands out,
-    `wk.wanted` has those that were followed least.
+    The move is -1 if the sum is at most `least`. `wk.wanted` is set to the hands for which it
+    exceeds them and that were searched least deeply.
     """
     drawn, best, wanted = wk.drawn[level], wk.best[level], wk.wanted[level]
     q, looked, tally, acts = wk.q[level], wk.looked[level], wk.tally[level], wk.acts[level]

@@ -1,11 +1,11 @@
-"""Hands by number, the chances of draws, and buffers, for a best response on the public tree.
+"""Tables of hands and odds of draws, and buffers, for a best response on the public tree.
 
-Both cards of a swap are known to both players, so only what was dealt and drawn is private. The
-deck is a random order of single cards; the chance that the two players drew what they hold depends
-therefore only on how many cards of each value are out: the responder's hand, the opponent's and the
-discards together. `Geometry.odds` holds that chance by the code of those cards. What is left of the
-two hands otherwise factors: one vector over the opponent's hands (what its strategy did to come
-here) and one over the responder's (in how many orders it can have drawn its cards).
+Both cards of a swap are known to both players, so only dealt and drawn cards are private. The deck
+is a random order of single cards, so the probability that the players drew their hands depends only
+on how many cards of each value are out of the deck: both hands and the discards together.
+`Geometry.odds` has that probability by the code of those cards. The remaining factors of the reach
+probability are independent: one vector over the opponent's hands (the probability that its strategy
+plays to this node) and one over the responder's hands (the number of orders of its draws).
 """
 
 from __future__ import annotations
@@ -27,20 +27,20 @@ from duels.games.cipher_siege.encoding import cards_in
 from duels.games.cipher_siege.rules import ATTACK, DEFEND, SWAP
 from duels.games.cipher_siege.rules import worth as damage
 
-LANE = 7  # bits a value has in `Geometry.wide`: three multisets may be added before one overflows
-LEVELS = 40  # nested turns; deeper ones are bounded like any other leaf
+LANE = 7  # bits for each value in `Geometry.wide`: enough for the sum of three multisets
+LEVELS = 40  # nested turns; deeper nodes are leaves
 SHUFFLES = 5  # nested reshuffles, likewise
 
 # Fields of `Work.pub`: what both players see when one of them is about to draw.
 # Sizes of the two hands, discards, CIs, cards each knows in the other's hand, turn, reshuffles.
 MINE, THEIRS, DISC, CI, OCI, I_KNOW, THEY_KNOW, PLY, SHUF = range(9)
 UPPER, LOWER = 0, 1
-# What is behind the bounds of an own move: the opponent's next draw, its next turn, the search.
+# How the bounds of a move were computed: from the opponent's next draw, its next turn, by search.
 GUESSED, LOOKED, DONE = range(3)
 
 
 class Geometry(NamedTuple):
-    """Facts about hands; a hand is a number, in order of size."""
+    """Tables of hands, which are numbered in order of size."""
 
     code: Array  # i64[hands]
     index: Array  # i64[codes] number of a hand, or -1
@@ -51,7 +51,7 @@ class Geometry(NamedTuple):
     top: Array  # i64[hands] index of the highest card
     worth: Array  # i64[hands] damage of an attack with the whole hand
     wide: Array  # i64[codes] the digits in lanes of bits
-    odds: Array  # f64[SHUFFLES, codes] chance of the cards that are out, in their order
+    odds: Array  # f64[SHUFFLES, codes] probability of the cards out of the deck, in their order
     const: Array  # i64[4] seat, most cards at the end of a turn, bias, high bits of the lanes
 
 
@@ -64,16 +64,16 @@ class Work(NamedTuple):
     pub: Array  # i64[LEVELS, 9]
     name: Array  # u64[LEVELS] of the public history
     other: Array  # f64[LEVELS, hands] weight of the opponent's hands
-    own: Array  # f64[LEVELS, hands] orders of the own draws
+    own: Array  # f64[LEVELS, hands] numbers of orders of the responder's draws
     out: Array  # f64[LEVELS, 2, hands] bounds on the responder's score, times all chances
-    drawn: Array  # f64[LEVELS, hands] own or other weights after the draw
+    drawn: Array  # f64[LEVELS, hands] weights of the mover's hands after the draw
     best: Array  # f64[LEVELS, 2, hands] best of the moves so far
-    wanted: Array  # f64[LEVELS, hands] the own weights of the hands that try a move
+    wanted: Array  # f64[LEVELS, hands] weights of the hands for which a move is searched
     pick: Array  # i64[LEVELS, hands] the move of the best lower bound
-    q: Array  # f64[LEVELS, acts, 2, widest] bounds of each own move
+    q: Array  # f64[LEVELS, acts, 2, widest] bounds of each move of the responder
     looked: Array  # i8[LEVELS, acts, widest] how far the move was searched: GUESSED, LOOKED, DONE
-    tally: Array  # f64[LEVELS, acts] how much a move's bound stands out
-    acts: Array  # i64[LEVELS, acts] the moves of any own hand
+    tally: Array  # f64[LEVELS, acts] by how much a move's bound exceeds those of searched moves
+    acts: Array  # i64[LEVELS, acts] the moves of all hands of the responder
     edge_event: Array  # i32[LEVELS, edges]
     edge_hand: Array  # i32[LEVELS, edges]
     edge_next: Array  # i32[LEVELS, edges]
@@ -85,13 +85,13 @@ class Work(NamedTuple):
     wides: Array  # i64[2, hands] codes and lanes with the discards,
     weights: Array  # f64[hands] weights before,
     columns: Array  # f64[hands, 2 * values + 1] and after
-    mix: Array  # f64[4, 256] mixes of the two players; values of moves, and their games
+    mix: Array  # f64[4, 256] mixed strategies of both players; values of moves, and their games
     state: Array  # i64[11] a state of a game, as a responder sees it
-    count: Array  # i64[2] own choices searched, leaves
+    count: Array  # i64[2] numbers of searched choices of the responder, and of leaves
 
 
 def geometry(tb: Tables, seat: int, limit: int) -> Geometry:
-    """The facts for one set of rules and one responder's seat."""
+    """The tables for one variant and one seat of the responder."""
     codes, values = int(tb.const[CODES]), int(tb.const[VALUES])
     hands = sorted((c for c in range(codes) if tb.size[c] <= limit + 1), key=lambda c: tb.size[c])
     code = np.array(hands, dtype=np.int64)
@@ -125,7 +125,7 @@ def geometry(tb: Tables, seat: int, limit: int) -> Geometry:
 
 @compiled
 def fill_odds(shuffle: int, deck: int, tb: Tables, geo: Geometry) -> None:
-    """The chances of draws from a deck: by the cards out of it and those that were never in it."""
+    """Fill the odds of draws from a deck: by the cards out of it and those never in it."""
     full = tb.const[FULL]
     n = tb.size[deck]
     for code in range(tb.const[CODES]):
@@ -144,7 +144,7 @@ def fill_odds(shuffle: int, deck: int, tb: Tables, geo: Geometry) -> None:
 
 
 def work(tb: Tables, geo: Geometry) -> Work:
-    """Empty buffers; memory is touched only as deep as a search goes."""
+    """Empty buffers; the system allocates memory only for the levels that a search reaches."""
     hands, values = geo.plus.shape
     widest = int(np.diff(geo.first).max())
     acts = hands + 2 * values
@@ -169,7 +169,7 @@ def work(tb: Tables, geo: Geometry) -> Work:
 
 
 def set_root(tb: Tables, geo: Geometry, wk: Work) -> None:
-    """Before the first turn: every deal, in all its orders."""
+    """Set the root: every deal, in all its orders."""
     seat, dealt = int(geo.const[SEAT]), int(tb.const[DEALT])
     ci = (int(tb.const[FIRST_CI]), int(tb.const[SECOND_CI]))
     wk.pub[0] = dealt, dealt, 0, ci[seat], ci[1 - seat], 0, 0, 0, 0
@@ -182,7 +182,7 @@ def set_root(tb: Tables, geo: Geometry, wk: Work) -> None:
         wk.other[0, hand] = wk.own[0, hand] = orders
 
 
-# Loops instead of slices: a fifth less time to compile the search.
+# Loops instead of slices, which would make compiling the search take a quarter longer.
 
 
 @compiled
@@ -199,14 +199,14 @@ def copy(source: Array, target: Array, begin: int, end: int) -> None:
 
 @compiled
 def set_both(bounds: Array, hand: int, value: float) -> None:
-    """Both bounds of a hand."""
+    """Set both bounds of a hand."""
     bounds[UPPER, hand] = value
     bounds[LOWER, hand] = value
 
 
 @compiled
 def copy_both(source: Array, target: Array, begin: int, end: int) -> None:
-    """Both bounds of some hands."""
+    """Copy both bounds of some hands."""
     for hand in range(begin, end):
         target[UPPER, hand] = source[UPPER, hand]
         target[LOWER, hand] = source[LOWER, hand]
@@ -214,7 +214,7 @@ def copy_both(source: Array, target: Array, begin: int, end: int) -> None:
 
 @compiled
 def odds_of(own: int, other: int, disc: int, shuffle: int, geo: Geometry) -> Any:
-    """The chance of an own hand, an opponent's hand and the discards; 0 if cards do not suffice."""
+    """The probability of both hands and the discards; 0 if there are not enough cards."""
     a, b = geo.code[own], geo.code[other]
     if (geo.wide[a] + geo.wide[b] + geo.wide[disc] + geo.const[BIAS]) & geo.const[HIGH]:
         return 0.0
@@ -223,7 +223,7 @@ def odds_of(own: int, other: int, disc: int, shuffle: int, geo: Geometry) -> Any
 
 @compiled
 def may_act(hand: int, act: int, geo: Geometry) -> Any:
-    """Whether a hand holds the cards of a move."""
+    """Whether a hand contains the cards of a move."""
     hands, values = geo.plus.shape
     if act < hands:
         return geo.less[hand, act] >= 0
@@ -238,7 +238,7 @@ def deck_size(p: Array, tb: Tables) -> Any:
 
 @compiled
 def move_of_act(act: int, tb: Tables, geo: Geometry) -> tuple[int, int]:
-    """An own move as its kind and the code of its cards."""
+    """A move of the responder as its kind and the code of its cards."""
     hands, values = geo.plus.shape
     if act < hands:
         return ATTACK, geo.code[act]

@@ -1,13 +1,14 @@
-"""A learned responder against a frozen strategy: a quick lower bound on its exploitability.
+"""A learned responder to a frozen strategy: a fast lower bound on its exploitability.
 
-It plays games against the strategy and keeps the mean score of each move by state (`q_table.py`).
-What makes it quick:
+It plays games against the strategy and stores the mean score of each move by state (`q_table.py`).
+It learns fast because of the following:
 
-- The chance that a draw wins is counted, not sampled, and the game goes on as if it had not won,
-  with the rest of the weight. One game so teaches about every turn that it could have had.
-- It explores at every choice, where a move may be better for all that is known. What a later choice
-  that was not the best one led to says nothing about the choices before: they learn its best value.
-- All legal moves are open to it, and what it learned is tried in fresh games without exploring.
+- The probability that a draw wins is computed, not sampled, and the game continues with a draw that
+  does not win and the remaining weight. So every game reaches the later turns.
+- It explores optimistically at every choice. After an exploratory move the choices before it are
+  updated with the value of the best move instead (as in Q-learning).
+- All legal moves are available to it. The lower bound is its score in new games, played without
+  exploration.
 """
 
 from __future__ import annotations
@@ -46,20 +47,20 @@ from duels.games.cipher_siege.q_table import (
 )
 from duels.games.cipher_siege.store import Store, find_or_add, new_store
 
-HOPE = 1.5  # errors by which a value counts more when it explores
-EXPLORE, RANDOM = 0.8, 0.03  # choices that go where there is hope, and anywhere
-MEMORY = 20_000.0  # games; older ones fade, as they were played with less known
-LIGHT = 0.1  # a game with less weight left is mostly given up
+HOPE = 1.5  # standard errors added to a value for exploration
+EXPLORE, RANDOM = 0.8, 0.03  # probabilities of an optimistic and of a random move
+MEMORY = 20_000.0  # games in a mean; older ones decay, since the responder was worse then
+LIGHT = 0.1  # games with a smaller weight are mostly abandoned
 
-# Columns of the trail, a row for each own choice: what was won from there to the next choice, the
-# weight left then; the value of the best move; the weight, or 0; whether the best was played.
+# Columns of the trail, a row for each choice of the responder: the score from there to the next
+# choice, and the weight left; the value of the best move; the weight; whether the best was played.
 WON, LEFT, BEST, WEIGHT, PLAYED_BEST = range(5)
 
 
 class Trail(NamedTuple):
-    """The own choices of a game."""
+    """The choices of the responder in a game."""
 
-    where: Array  # i64[choices, DETAIL] places in the pool, or -1
+    where: Array  # i64[choices, DETAIL] offsets in the pool, or -1
     move: Array  # i64[choices]
     facts: Array  # f64[choices, 5]
 
@@ -77,7 +78,7 @@ def learn(
     games: int, me: int, tb: Tables, st: Store, qt: Store, tr: Trail, states: Array, scratch: Array,
     rng: Array,
 ) -> None:  # fmt: skip
-    """So many games of learning in seat `me`."""
+    """Learn from games in seat `me`."""
     s = states[0]
     q, n, tmp = scratch[0], scratch[1], scratch[2]
     facts = tr.facts
@@ -143,14 +144,14 @@ def learn(
 
 @compiled
 def known_best(s: Array, tb: Tables, qt: Store, scratch: Array) -> Any:
-    """The best move that was learned; -1 if nothing was."""
+    """The best move by the Q table; -1 if the state is unknown."""
     actions = estimates(s, tb, qt, scratch[0], scratch[1])
     return safest(actions, CAUTION, scratch[0], scratch[1])
 
 
 @compiled
 def go_on(s: Array, tb: Tables, st: Store, qt: Store, scratch: Array, rng: Array) -> Any:
-    """The responder's move: the best it has learned; where that is nothing, the strategy's."""
+    """The responder's move: the best by the Q table, or that of the strategy if there is none."""
     best = known_best(s, tb, qt, scratch)
     return best if best >= 0 else choose(s, 1, tb, st, scratch[2], rng)
 
@@ -159,7 +160,7 @@ def go_on(s: Array, tb: Tables, st: Store, qt: Store, scratch: Array, rng: Array
 def duel(
     games: int, me: int, tb: Tables, st: Store, qt: Store, states: Array, scratch: Array, rng: Array
 ) -> float:
-    """Score of the responder over fresh games, all of it sampled."""
+    """Score of the responder over new games; draws that win are sampled too."""
     s = states[0]
     total = 0.0
     for _ in range(games):
@@ -194,7 +195,7 @@ class MeanScore(NamedTuple):
 
 
 def mean_score(mean: float, games: int) -> MeanScore:
-    """For scores of 0 or 1 (a rare half counts as if it were the mean)."""
+    """The mean of scores of 0 or 1 with its interval (draws, which are rare, count as the mean)."""
     return MeanScore(mean, 1.96 * sqrt(max(mean * (1 - mean), 1e-9) / games), games)
 
 
@@ -208,7 +209,7 @@ class Responder:
         self.trail, self.states, self.scratch = new_trail(tables), new_states(), new_scratch()
 
     def learn(self, games: int) -> None:
-        """Learn from so many more games."""
+        """Learn from more games."""
         learn(
             games, self.seat, self.tables, self.strategy, self.q_table, self.trail, self.states,
             self.scratch, self.rng,
@@ -216,10 +217,10 @@ class Responder:
         self.games += games
 
     def answer(self, info: InfoState, unseen: Cards) -> int:
-        """The place of the move that it has learned to be best; -1 if it has learned nothing.
+        """The index of the best move by the Q table; -1 if the state is unknown.
 
-        `unseen` are cards that the player cannot place: any of them stand for the other's hand, of
-        which only the size counts.
+        `unseen` are cards in the deck or in the other hand: any of them are used as the other hand,
+        of which only the size matters.
         """
         s = self.states[0]
         other = sum(int(self.tables.radix[card - 1]) for card in unseen[: info.other_size])
@@ -230,7 +231,7 @@ class Responder:
         return int(known_best(s, self.tables, self.q_table, self.scratch))
 
     def score(self, games: int, seed: int = 99) -> MeanScore:
-        """The score over fresh games."""
+        """The score over new games."""
         rng = np.array([seed * 1_000_003 + self.seat], dtype=np.uint64)
         mean = duel(
             games, self.seat, self.tables, self.strategy, self.q_table, self.states, self.scratch,

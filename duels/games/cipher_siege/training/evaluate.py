@@ -1,7 +1,7 @@
-"""Second pass: the value of every move when both sides follow the frozen average strategy.
+"""Values of moves when both sides follow the frozen average strategy: the pass after training.
 
-The opponent plays the strategy, so its hidden cards are as equilibrium play leaves them; the player
-whose moves are valued also explores, which tells nothing about the other's cards.
+The opponent plays the strategy, so that its hidden cards have the distribution of equilibrium play.
+The player whose moves are valued also explores, which does not change that distribution.
 """
 
 from __future__ import annotations
@@ -29,12 +29,12 @@ from duels.games.cipher_siege.compiled_tables import (
 )
 from duels.games.cipher_siege.store import Store, find_or_add, new_store, slot_of
 
-ENOUGH = 2000.0  # weight of the play-outs of one move: a standard error of about 0.005
-SHRINK = 4.0  # play-outs that the coarse estimate is worth
-SLIPS = 0.3  # games in which the opponent may slip, so that what follows a mistake is valued too
-SLIP_WEIGHT = 0.1  # of a play-out after a slip: it must not blur what equilibrium play reaches
+ENOUGH = 2000.0  # sufficient weight of the play-outs of a move: standard error about 0.005
+SHRINK = 4.0  # weight of the coarse estimate, in play-outs
+SLIPS = 0.3  # fraction of games with slips of the opponent, to value states after mistakes too
+SLIP_WEIGHT = 0.1  # of a play-out after a slip, so that it hardly changes values of other states
 EXPLORE = 0.3
-FEW = 2.0  # weight of the play-outs of one move that is enough at a rare state
+FEW = 2.0  # sufficient weight of the play-outs of a move at a rare state
 
 
 @compiled
@@ -44,8 +44,8 @@ def evaluate(
 ) -> None:  # fmt: skip
     """Add play-outs by fine (sf) and coarse (sc) state: pool[0] sums results, pool[1] counts.
 
-    `rare`: the opponent slips in every game, and only at coarse states of the strategy that have
-    few play-outs so far are moves played out. That is quick, so that it can be done for long.
+    With `rare` the opponent slips in every game, and moves are played out only at coarse states of
+    the strategy with few play-outs so far. Such games are fast, so that many can be played.
     """
     s, s2 = states[0], states[1]
     tmp = scratch[0]
@@ -64,7 +64,7 @@ def evaluate(
                 continue
             if (s[PLY] & 1) == me:
                 actions = legal_count(s, tb)
-                # only states of the strategy are stored; the rest still teach the coarse table
+                # only states of the strategy are stored; other states update the coarse table
                 fine = np.int64(-1)
                 if (
                     not rare
@@ -78,7 +78,7 @@ def evaluate(
                     coarse = find_or_add(key, actions, sc)
                 if rare and (coarse < 0 or sc.pool[1, coarse] >= FEW):
                     actions = 0
-                # how likely the hidden cards are, given that neither player has won yet
+                # the probability of the hidden cards, given that neither player has won yet
                 odds = w * np.float32(live)
                 for a in range(actions):
                     if fine >= 0 and sf.pool[1, fine + a] >= ENOUGH:
@@ -103,7 +103,7 @@ def evaluate(
 
 
 class Evaluator:
-    """Move values of a frozen strategy, growing more precise with every call."""
+    """Estimates move values of a frozen strategy; every call of `run` adds play-outs."""
 
     def __init__(self, tables: Tables, strategy: Store, seed: int = 5) -> None:
         self.tables, self.strategy = tables, strategy
@@ -114,7 +114,7 @@ class Evaluator:
         self.rng: Array = np.array([seed], dtype=np.uint64)
 
     def run(self, games: int, rare: bool = False) -> None:
-        """So many games for either player; `rare`: only for states that have few play-outs."""
+        """Play `games` for each player; with `rare`, only for states that have few play-outs."""
         for me in (0, 1):
             evaluate(
                 games, me, rare, self.tables, self.strategy, self.fine_store, self.coarse_store,
@@ -122,7 +122,7 @@ class Evaluator:
             )  # fmt: skip
 
     def values(self, keys: Array, where: Array) -> Array:
-        """The values of the moves of state i, from place where[i] on; -1 where nothing is known."""
+        """The values of the moves of state i, from index where[i] on; -1 without play-outs."""
         found = np.full(int(where[-1]), -1.0)
         stored_values(keys, where, self.tables, self.fine_store, self.coarse_store, found)
         return found
@@ -132,8 +132,8 @@ class Evaluator:
 def stored_values(keys: Array, where: Array, tb: Tables, sf: Store, sc: Store, out: Array) -> None:
     """Values of the moves at stored states: state i fills out[where[i] : where[i + 1]].
 
-    The fine mean is shrunk towards the coarse one, and is the coarse one where games never came;
-    -1 where no play-out says anything.
+    The mean of the fine state is shrunk towards that of the coarse state, and replaced by it if the
+    fine state has no play-outs; -1 if neither has any.
     """
     for j in range(keys.shape[0]):
         fine = slot_of(keys[j], sf.keys)

@@ -8,7 +8,7 @@ that is thousands of times more expensive per game.) A player who can win at onc
 
 As in linear CFR, iteration t has weight t. Moves with very negative regret are pruned on most
 iterations. Unlike in CFR+, regrets have no floor at zero: values are sampled, and with a floor the
-noise would lift slightly worse moves above zero again and again.
+noise would repeatedly raise slightly worse moves above zero.
 
 Whether a draw wins is not sampled: its probability is computed exactly, and the game continues with
 a draw that does not win, weighted by the probability of those. This removes most of the variance of

@@ -1,4 +1,4 @@
-"""From a training run to the table that is read, and back to a store the kernels can play."""
+"""Conversion of a training run to the published table, and of a table to a store for kernels."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ from duels.games.cipher_siege.training.evaluate import Evaluator
 from duels.games.cipher_siege.training.run import FINE_PLIES, Trainer
 
 DROP = 0.01  # moves played less often than this are noise of the averaging
-# Visits of the learner that make a state worth keeping. A fine state with fewer plays worse than
-# its coarse one, which has learned from all that are like it.
+# Visits of the learner from which a state is published. A fine state with fewer plays worse than
+# its coarse state, which combines the visits of many fine ones.
 FINE_VISITS, COARSE_VISITS = 60.0, 3.0
-MOST = 500_000  # states of a table, those of most weight: about 10 MB
+MOST = 500_000  # states of a table, those with the largest weights: about 10 MB
 RESOLUTION = 255
 
 
 @compiled
 def weights_of(keys: Array, where: Array, tb: Tables, st: Store, out: Array) -> None:
-    """How much each state was played; 0 if it is not worth keeping."""
+    """The weight of each state in self-play; 0 if the state is not published."""
     for i in range(keys.shape[0]):
         visits = st.pool[0, where[i] + tb.total_actions[hand_at(keys[i], tb)]]
         out[i] = 0.0
@@ -35,7 +35,7 @@ def weights_of(keys: Array, where: Array, tb: Tables, st: Store, out: Array) -> 
 
 @compiled
 def coded_mixes(keys: Array, where: Array, tb: Tables, st: Store, at: Array, coded: Array) -> None:
-    """The mix of each state in bytes: state i fills coded[at[i] : at[i + 1]]."""
+    """The mixed strategy of each state in bytes: state i fills coded[at[i] : at[i + 1]]."""
     for i in range(keys.shape[0]):
         n = moves_at(keys[i], tb)
         at[i + 1] = at[i] + n
@@ -50,7 +50,7 @@ def coded_mixes(keys: Array, where: Array, tb: Tables, st: Store, at: Array, cod
 
 
 def collect(run: Trainer, most: int = MOST) -> list[Stored]:
-    """The states worth keeping, in key order, without values."""
+    """The states to publish, in key order, without values."""
     st = run.store
     used = np.nonzero(st.keys)[0]
     used = used[np.argsort(st.keys[used])]
@@ -88,7 +88,7 @@ def valued(states: list[Stored], evaluator: Evaluator) -> list[Stored]:
 def frozen(
     game: CipherSiege, states: Iterable[Stored], fine_plies: int = FINE_PLIES
 ) -> tuple[Tables, Store]:
-    """A strategy as the kernels play it; row 1 of the pool holds the weights of the moves."""
+    """A strategy as a store for compiled code; row 1 of the pool has the weights of the moves."""
     kept = list(states)
     tables = build_tables(game, fine_plies)
     cells = sum(state.moves for state in kept)

@@ -1,4 +1,4 @@
-"""`duels solve cipher-siege`: train, go on training another time, and write the table."""
+"""`duels solve cipher-siege`: trains, or continues a training, and writes the table."""
 
 from __future__ import annotations
 
@@ -25,19 +25,19 @@ MINUTES = 10.0
 # Valuing the moves takes about a third of the time that the training behind it took.
 ITERATIONS_PER_GAME = 4
 MOST_GAMES = 1_000_000
-RARE = 3  # times as many, quicker ones for the states that those did not come to
+RARE = 3  # times as many games, which are faster, for states with few play-outs
 TRAINING, VALUING, MEASURING = 0.6, 0.75, 0.98  # parts of the progress bar
-MEASURE_EVERY = 60.0  # seconds between two looks at how far it can be exploited
-LEARN = 200_000  # games for that, for each seat: some seconds
-MEASURE = 0.2  # of the minutes for each seat's bounds, but at least so many seconds:
+MEASURE_EVERY = 60.0  # seconds between two estimates of the exploitability during training
+LEARN = 200_000  # games for each of them and each seat: some seconds
+MEASURE = 0.2  # fraction of the minutes for each seat's bounds, but at least this many seconds:
 LEAST_SECONDS = 5.0
 
 
 class Teller:
-    """What the progress bar says: how far the training is, and what a learned response gains.
+    """Text of the progress bar: the state of the training, and the gain of a learned response.
 
-    Two responders go on learning beside the training, against the average strategy of the first run
-    as it stands. They change nothing in it.
+    Two responders learn during the training, against the current average strategy of the first
+    run. They do not affect it.
     """
 
     def __init__(self, runs: Sequence[Trainer], progress: Progress) -> None:
@@ -53,7 +53,7 @@ class Teller:
         self._progress(TRAINING * min(1.0, part), f"{iterations:,} iterations{self._gain}")
 
     def _exploit(self) -> float:
-        """What the responders score together, less the half-widths of both, over a whole game."""
+        """The sum of the responders' scores, less both half-widths, minus the value of the game."""
         run = self._runs[0]
         if not self._responders:
             self._responders = [Responder(seat, run.tables, run.store) for seat in (0, 1)]
@@ -67,7 +67,7 @@ class Teller:
 
 @contextmanager
 def resumable(files: Sequence[str]) -> Iterator[None]:
-    """An interruption says where the runs are kept."""
+    """Add the files of the runs to the message of an interruption."""
     try:
         yield
     except KeyboardInterrupt:
@@ -75,7 +75,7 @@ def resumable(files: Sequence[str]) -> Iterator[None]:
         if not kept:
             raise
         raise KeyboardInterrupt(
-            f"the training is kept in {kept}, and the same command goes on from there"
+            f"the training is stored in {kept}, and the same command continues it"
         ) from None
 
 
@@ -89,12 +89,13 @@ def rebuild(
     measure: float | None = None,
     jobs: int = 1,
 ) -> dict[str, Any]:
-    """Train for so many minutes more, or up to an iteration count; measure; write the table.
+    """Train for some minutes more, or up to an iteration count; measure; write the table.
 
-    `measure`: seconds for the bounds of each seat; 0: they are not measured, and not claimed.
-    `jobs`: runs at the same time, with seeds from `seed` on, whose sum is the strategy; each makes
-    so many iterations. The runs are kept beside the table. The same seed, jobs and number of
-    iterations give the same table, byte for byte, however often the runs were left and resumed.
+    `measure` is the time in seconds for the bounds of each seat; with 0 they are not measured and
+    not part of the table. `jobs` is the number of parallel runs, with seeds from `seed` on; each
+    makes that many iterations, and their sum is the strategy. The runs are stored next to the
+    table. The same seed, jobs and number of iterations give the same table, byte for byte, even if
+    the runs were interrupted and resumed.
     """
     check_size(game)
     need_numba()
@@ -130,7 +131,7 @@ def _write(
     game: CipherSiege, progress: Progress, path: str, run: Trainer, measure: float,
     about: dict[str, Any],
 ) -> dict[str, Any]:  # fmt: skip
-    """Value the moves, measure, and write the table; `about` joins its facts."""
+    """Value the moves, measure, and write the table; `about` is added to its facts."""
     trained = f"{run.iterations:,} iterations"
 
     states = collect(run)

@@ -1,9 +1,9 @@
 """A training run: tables, store, iteration count and checkpoint.
 
 The same seed and number of iterations give the same bytes, whether or not the run was interrupted.
-Several runs with seeds of their own use several cores, and what they learned is added: a best
-response to a mix of strategies gains no more than the mean of what it gains against each, and as a
-rule less, since what is noise in one run is none in another.
+Several runs with different seeds use several cores, and their stores are added: a best response to
+the mean of several strategies gains at most the mean of the gains of best responses to each, and
+usually less, since the noise of the runs is independent.
 """
 
 from __future__ import annotations
@@ -26,16 +26,16 @@ from duels.games.cipher_siege.store import Store, find_or_add, insert_all, new_s
 from duels.games.cipher_siege.training.mccfr import train
 
 FINE_PLIES = 8  # turns with the fine information state
-MET = 1 << 24  # counters of fine states that are not yet kept
-FORMAT = "cipher-siege training 4"  # what is learned otherwise is no part of the same run
-LARGE = 1000  # codes from which a variant needs the large store
-LOOK = 0.5  # seconds between two looks at the clock; the result does not depend on it
+MET = 1 << 24  # counters of visits of fine states that are not in the store yet
+FORMAT = "cipher-siege training 4"  # increased when the algorithm changes
+LARGE = 1000  # number of codes from which a variant needs the large store
+LOOK = 0.5  # seconds between two checks of the clock; the result does not depend on it
 SAVE = 120.0  # seconds between two checkpoints
 
 
 @compiled
 def add_all(other: Store, tb: Tables, st: Store) -> None:
-    """Add what another store has learned, state by state."""
+    """Add the regrets and strategies of another store, state by state."""
     for slot in range(other.keys.shape[0]):
         key, begin = other.keys[slot], other.where[slot]
         if key == 0:
@@ -47,11 +47,13 @@ def add_all(other: Store, tb: Tables, st: Store) -> None:
 
 
 class Trainer:
-    """Train some, look at the regret, save, load. Player 1 of `game` begins."""
+    """A training run, which can be saved and resumed. Player 1 of `game` begins."""
 
     def __init__(self, game: CipherSiege, seed: int = 1, cap: int | None = None) -> None:
-        """With a `cap` games end as a draw after so many turns, and all states are fine: the
-        finite variants that are also solved exactly."""
+        """With a `cap`, games end as a draw after that many turns, and all states are fine.
+
+        Such finite variants are also solved exactly, in tests.
+        """
         need_numba()
         self.game, self.seed = game, seed
         self.tables = (
@@ -63,29 +65,29 @@ class Trainer:
         self._rng: Array = np.array([seed], dtype=np.uint64)
         self._met: Array = np.zeros(MET, dtype=np.uint8)
         self._scratch, self._states = new_scratch(), new_states()
-        self.run(0)  # compiles, so that no clock counts it
+        self.run(0)  # compiles, so that this is not part of the training time
 
     @property
     def iterations(self) -> int:
         return int(self._count[0])
 
     def run(self, iterations: int) -> None:
-        """Train for so many more iterations."""
+        """Run more iterations."""
         train(
             self._count, self.iterations + iterations, self.tables, self.store, self._met,
             self._scratch, self._states, self._rng,
         )  # fmt: skip
 
     def add(self, other: Trainer) -> None:
-        """Add all that another run of the same rules has learned; this one cannot go on then."""
+        """Add another run of the same rules; this run cannot be continued afterwards."""
         add_all(other.store, self.tables, self.store)
         self._count += other._count
 
     def save(self, path: str) -> None:
-        """Write a checkpoint, whole or not at all."""
+        """Write a checkpoint atomically."""
         os.makedirs(os.path.dirname(os.path.abspath(path)), exist_ok=True)
         used = np.nonzero(self.store.keys)[0]
-        # Slots depend on the order of arrival, which the file must not.
+        # Sorted, because slots depend on the order of insertion and the file must not.
         used = used[np.argsort(self.store.keys[used])]
         part = f"{path}.part"
         with open(part, "wb") as file:
@@ -103,7 +105,7 @@ class Trainer:
 
     @classmethod
     def load(cls, game: CipherSiege, seed: int, path: str) -> Trainer:
-        """Go on from a checkpoint; one of other rules or another seed is refused, not lost."""
+        """Load a checkpoint; one of other rules or another seed is refused and not changed."""
         need_numba()
         try:
             with np.load(path) as data:
@@ -127,7 +129,7 @@ class Trainer:
         return run
 
     def _about(self) -> list[str]:
-        """What a checkpoint belongs to."""
+        """The format, seed and rules that a checkpoint must match."""
         rules = [f"{name}={value}" for name, value in settings(self.game).items()]
         return [FORMAT, f"seed={self.seed}", *rules]
 
@@ -139,10 +141,10 @@ def train_until(
     minutes: float,
     iterations: int | None = None,
 ) -> None:
-    """Train for a time, or each run up to an iteration count if that is given; save now and then.
+    """Train for a time, or each run up to `iterations` if given; saves checkpoints.
 
-    Each run has a thread of its own (kernels let go of the interpreter). `tell` is called with the
-    part done about twice a second.
+    Each run has its own thread (compiled code releases the GIL). `tell` is called with the part
+    done about twice a second.
     """
     began = saved = time.monotonic()
     first, chunk = sum(run.iterations for run in runs), 500
