@@ -21,7 +21,7 @@ from duels.core.presentation import (
     Item,
     Lines,
     Part,
-    Score,
+    Points,
     Step,
     does,
     heading,
@@ -175,7 +175,7 @@ class KuhnPoker(Game[State, Seen]):
                 move == "bet" and self._chooser(number) == player
                 for number, move in enumerate(seen.bets)
             )
-            parts.append(Score("Paid", 1 + bet, 2, player))
+            parts.append(Points("Paid", 1 + bet, 2, player))
         return parts
 
 

@@ -22,7 +22,7 @@ from duels.core.presentation import (
     Lines,
     Part,
     Pile,
-    Score,
+    Points,
     Step,
     does,
     heading,
@@ -237,7 +237,7 @@ class LeducPoker(Game[State, Seen]):
             known = seen.shown[player] if seen.shown else card
             cards = () if known is None else (Item(known),)
             parts.append(Hand("Card", cards, hidden=1 - len(cards), owner=player))
-            parts.append(Score("Paid", self.paid(seen.rounds)[player], HIGHEST, player))
+            parts.append(Points("Paid", self.paid(seen.rounds)[player], HIGHEST, player))
         board = (Item(seen.board),) if seen.board else ()
         return [*parts, Pile("Open card", len(board), board)]
 
