@@ -123,7 +123,7 @@ class Equilibrium(Solution):
         turn = self.game.turn(state)
         return self.unit.end(turn) if isinstance(turn, Over) else self.known(state)
 
-    def guess(self, state: Any, players: tuple[str, str]) -> float | None:
+    def estimate(self, state: Any, players: tuple[str, str]) -> float | None:
         return None
 
     def value_at(self, match: Match, number: int | None = None) -> Value | None:
