@@ -27,7 +27,7 @@ __all__ = [
     "np", "placed", "registered_kernel",
 ]  # fmt: skip
 
-# A whole number or a truth, Python's where kernels are called and numpy's where they are compiled.
+# An integer or a bool: Python's where kernels are called, numpy's where they are compiled.
 Scalar = Any
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -46,19 +46,19 @@ class NoKernel(DuelsError, ValueError):
 class CompiledPolicy(NamedTuple):
     """A built-in opponent as compiled code.
 
-    `choose(rules, tables, state, streams, i, player)` is its action in a row, drawn from the row's
-    stream of picks. `tables` is a tuple of what it reads; where it also writes there, to remember
-    what it has computed, each policy has its own tables. `mix(rules, tables, state, i, player,
-    out)` adds the chance of each action to the zeros of `out[i]`; without it `duels.measure` asks
-    in Python. `ahead(rules, tables, state, i, player)` may be called some rows before `choose`, to
-    have memory fetched that it will need.
+    `choose(rules, tables, state, streams, i, player)` returns its action in a row, drawn from the
+    row's stream of picks. `tables` is a tuple of arrays that it reads; a policy that also caches
+    results in them has its own tables. `mix(rules, tables, state, i, player, out)` adds the
+    probability of each action to `out[i]`, which contains zeros; without it `duels.measure` queries
+    the player in Python. `ahead(rules, tables, state, i, player)` may be called some rows before
+    `choose`, to prefetch memory.
     """
 
     choose: Callable[..., Any]
     tables: Any = ()
     mix: Callable[..., Any] | None = None
     ahead: Callable[..., Any] | None = None
-    # Of one that takes the largest gain in sight: `gain(rules, state, i, player, action)`.
+    # Only for the greedy policy: `gain(rules, state, i, player, action)`.
     gain: Callable[..., Any] | None = None
 
 
@@ -66,16 +66,16 @@ class AivatValues(NamedTuple):
     """Values of choices in rows of a kernel, as Player 1's score, for AIVAT correction terms."""
 
     value: Array  # of the row: exact, or an estimate
-    expected: Array  # over the players' mixed strategies and the chance that follows
-    regret: Array  # of what was chosen, by seat; NaN for a seat that did not choose, or not known
+    expected: Array  # over the players' mixed strategies and the chance events that follow
+    regret: Array  # of the choice, by seat; NaN if the seat did not choose or it is not known
 
 
-# From rows in which a player chooses, and what was chosen.
+# A function of rows in which a player chooses, and of the chosen actions.
 AivatEvaluator = Callable[[Array, Array], AivatValues]
 
 
 def no_policy(game: Any, opponent: str) -> CompiledPolicy | None:
-    """The policies of a kernel that has none: opponents are asked in Python."""
+    """The policies of a kernel that has none: opponents are queried in Python."""
     return None
 
 
@@ -89,7 +89,7 @@ def no_evaluator(game: Any, players: tuple[str, str]) -> AivatEvaluator | None:
 
 
 def placed(place: str) -> Callable[..., Any]:
-    """A function of a module that imports the kernel's own: `module:function`, imported late."""
+    """The function `module:function`, imported on first call: its module imports the kernel's."""
 
     def call(*values: Any) -> Any:
         return located(place)(*values)
@@ -98,22 +98,22 @@ def placed(place: str) -> Callable[..., Any]:
 
 
 class Kernel(NamedTuple):
-    """One game's kernel: its columns, how its pure states fit into them, and compiled functions.
+    """One game's kernel: its columns, the conversion of pure states, and compiled functions.
 
-    The functions take the rules, the array of states, and the row they are about:
+    The functions take the rules, the array of states, and the index of a row:
 
     - `begin(rules, state, streams, i)` deals a new game;
-    - `mover(rules, state, i)` is the player who chooses;
-    - `legal(rules, state, i, player, action)` is whether that player may choose an action, and
-      `choose(rules, state, streams, i, player)` is one of those, each equally likely;
-    - `play(rules, state, streams, i, first, second)` plays what was chosen (`second` only if
+    - `mover(rules, state, i)` returns the player who chooses;
+    - `legal(rules, state, i, player, action)` returns whether that player may choose an action, and
+      `choose(rules, state, streams, i, player)` a random legal action;
+    - `play(rules, state, streams, i, first, second)` plays the chosen actions (`second` only if
       sealed), then chance, and returns the winner, NO_WINNER for a draw or GOING_ON;
     - `mask(rules, state, i, player, out, s)` and `observe(...)` fill the row `out[i, s]`, and so
       does `packed`, if there is one: the mask as bits, the lowest of the first byte first.
 
-    `chooser(game, opponent)` is a built-in opponent other than `random` in compiled code, or None:
-    the opponent then plays in Python, a hundred times slower. (Where hands are
-    secret, what an opponent remembers must be in the state, and the answer is never None.)
+    `chooser(game, opponent)` returns a built-in opponent other than `random` in compiled code, or
+    None: the opponent then plays in Python, a hundred times slower. (If hands are secret, the state
+    must contain what an opponent remembers, and the result is never None.)
     """
 
     game: type[AnyGame]
@@ -133,9 +133,9 @@ class Kernel(NamedTuple):
     chooser: Callable[[Any, str], CompiledPolicy | None] = no_policy
     packed: Callable[..., Any] | None = None
     # `values(game, rows)`: Player 1's expected score under perfect play in rows where a player
-    # chooses, as an array; None where the solution has to be asked row by row.
+    # chooses, as an array; None if the solution must be queried row by row.
     values: Callable[[Any, Array], Array | None] = no_values
-    # `aivat_evaluator(game, players)`, where there is a faster way than the rules (`duels.arena`).
+    # `aivat_evaluator(game, players)`: AIVAT values, if that is faster than by the rules.
     aivat_evaluator: Callable[[Any, tuple[str, str]], AivatEvaluator | None] = no_evaluator
 
 
@@ -145,11 +145,11 @@ need_numba = functools.partial(numba.need_numba, "vectorised games need", "rl")
 def compiled(function: F) -> F:
     """Compile on first call.
 
-    Kernels are inlined into the loops over a batch, and the arrays they use are not counted: both
-    would cost as much as a step. They allocate nothing, so there is nothing to count; the option is
-    numba's own, so a numba without it is served too, at half the speed.
+    Kernels are inlined into the loops over a batch, and arrays are not reference counted: calls and
+    counting would each take as long as a step. Kernels allocate nothing, so counting is not needed.
+    The option is specific to numba; without it the code works at half the speed.
 
-    Only what is called from Python is cached on disk (`cached`): all the rest is inside it.
+    Only functions that are called from Python are cached on disk (`cached`); they include the rest.
     """
     return _built(function, forceinline=True)
 
@@ -160,7 +160,7 @@ def cached(function: F) -> F:
 
 
 def apart(function: F) -> F:
-    """As `compiled`, and called instead of inlined: for what is long and seldom needed."""
+    """As `compiled`, but not inlined: for long functions that are rarely called."""
     return _built(function)
 
 

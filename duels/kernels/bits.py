@@ -7,8 +7,8 @@ from duels.kernels.random_streams import PICKS, below
 
 HALF = 10  # bits; a word has two halves at most
 
-# Of every half word: how many bits are set, where the k-th of them is, and all of them in a row.
-# Looking it up spares a loop whose end no processor can predict.
+# By half word: the number of set bits, the index of the k-th of them, and all bits as an array. The
+# lookup avoids a loop whose length the processor cannot predict.
 if np is not None:
     _HALVES = [[bit for bit in range(HALF) if word >> bit & 1] for word in range(1 << HALF)]
     _SIZE = np.array([len(places) for places in _HALVES], np.uint8)
@@ -19,13 +19,13 @@ if np is not None:
 
 @compiled
 def choose(word: int, streams: Array, i: int) -> Scalar:
-    """The place of one of the set bits, each equally likely."""
+    """The index of a random set bit."""
     return nth(word, below(streams, i, PICKS, count(word)))
 
 
 @compiled
 def nth(word: int, k: int) -> Scalar:
-    """The place of the k-th of the set bits, the lowest being number 0."""
+    """The index of the k-th set bit, counted from 0 at the lowest."""
     low = word & ((1 << HALF) - 1)
     few = int(_SIZE[low])
     return int(_NTH[low, k]) if k < few else HALF + int(_NTH[word >> HALF, k - few])
@@ -33,9 +33,9 @@ def nth(word: int, k: int) -> Scalar:
 
 @compiled
 def spread(word: int, n: int, out: Array, i: int, s: int, at: int) -> None:
-    """The lowest n bits as n numbers of the row `out[i, s]`, from place `at` on."""
-    row = out[i, s, at : at + n]  # a slice of its own, or the loop would not be vectorised
-    if n == HALF:  # the usual number: a loop of known length is copied at once
+    """Write the lowest n bits as n numbers to the row `out[i, s]`, from index `at` on."""
+    row = out[i, s, at : at + n]  # a separate slice, so that the loop is vectorised
+    if n == HALF:  # the usual number: a loop of constant length is one copy
         half = word & ((1 << HALF) - 1)
         for bit in range(HALF):
             row[bit] = _BITS[half, bit]
@@ -46,7 +46,7 @@ def spread(word: int, n: int, out: Array, i: int, s: int, at: int) -> None:
 
 @compiled
 def mark(word: int, n: int, out: Array, i: int, s: int) -> None:
-    """The lowest n bits as the marks of a mask."""
+    """Write the lowest n bits to a mask."""
     row = out[i, s]
     if n == HALF:
         half = word & ((1 << HALF) - 1)
@@ -59,20 +59,20 @@ def mark(word: int, n: int, out: Array, i: int, s: int) -> None:
 
 @compiled
 def mark_packed(word: int, out: Array, i: int, s: int) -> None:
-    """The bits as those of a packed mask."""
+    """Write the bits to a packed mask."""
     for byte in range(out.shape[2]):
         out[i, s, byte] = (word >> (8 * byte)) & 255
 
 
 @compiled
 def count(word: int) -> Scalar:
-    """How many bits are set, without a loop."""
+    """The number of set bits, without a loop."""
     return int(_SIZE[word & ((1 << HALF) - 1)]) + int(_SIZE[word >> HALF])
 
 
 @compiled
 def top(word: int) -> Scalar:
-    """The place of the highest set bit; 0 where none is set."""
+    """The index of the highest set bit; 0 if none is set."""
     place = 0
     while word > 1:
         word >>= 1
@@ -82,7 +82,7 @@ def top(word: int) -> Scalar:
 
 @compiled
 def sum_below(word: int, place: int) -> Scalar:
-    """How far below a place the set bits there are, all together."""
+    """The sum of the distances of all set bits below an index to it."""
     total = 0
     for bit in range(place):
         total += ((word >> bit) & 1) * (place - bit)
@@ -91,7 +91,7 @@ def sum_below(word: int, place: int) -> Scalar:
 
 @compiled
 def sum_above(word: int, place: int) -> Scalar:
-    """How far above a place the set bits there are, all together."""
+    """The sum of the distances of all set bits above an index to it."""
     total, far = 0, 0
     word >>= place
     while word != 0:

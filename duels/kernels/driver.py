@@ -2,7 +2,7 @@
 
 They implement what is common to all games: an illegal action forfeits, the turn limit truncates,
 and a game that has ended is dealt again in the same step. This duplicates
-`duels.envs.encoding.Node`, because numba cannot call Python code; the tests compare the two
+`duels.envs.encoding.GameNode`, because numba cannot call Python code; the tests compare the two
 (docs/envs/vector.md).
 """
 
@@ -22,7 +22,7 @@ RUNNING, BY_RULES, BY_FORFEIT, BY_LIMIT = range(4)
 class Drivers(NamedTuple):
     """The compiled loops of one kernel."""
 
-    start: Callable[..., Any]  # these two are of one game
+    start: Callable[..., Any]  # this and the next are for one game
     advance: Callable[..., Any]
     begin: Callable[..., Any]
     step: Callable[..., Any]
@@ -31,7 +31,7 @@ class Drivers(NamedTuple):
     masks: Callable[..., Any]
     observations: Callable[..., Any]
     packed: Callable[..., Any] | None
-    pick_of: Callable[..., Any]  # these three are of one seat in each game
+    pick_of: Callable[..., Any]  # this and the next two are for one seat in each game
     masks_of: Callable[..., Any]
     observations_of: Callable[..., Any]
 

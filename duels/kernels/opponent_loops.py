@@ -13,7 +13,7 @@ from duels.algorithms.compiled.templates import load
 from duels.kernels import Array, CompiledPolicy, Kernel, compiled
 from duels.kernels.driver import drivers
 
-# A game that ends before the agent's first choice is dealt again, at most so many times.
+# How often a game that ends before the agent's first choice is dealt again, at most.
 MOST_DEALS = 10_000
 BLOCK = 32  # rows whose memory is fetched together
 

@@ -1,8 +1,8 @@
 """Whole games between two compiled policies, in pairs that share their random numbers.
 
 The two games of a pair begin with the same three streams: of chance, and of each seat's picks. The
-policies exchange seats in the second. Where both choose alike the two games are the same, move for
-move; where they do not, the n-th random number is still the same.
+policies swap seats in the second game. As long as both choose the same moves, the two games are
+equal; after that, the n-th random number is still the same.
 
 Compiled once for each kernel and pair of policies. `retrace` plays given actions again and returns
 every state, so that only actions have to be stored.
@@ -21,7 +21,7 @@ from duels.kernels import Array, CompiledPolicy, Kernel, kernel_of, np
 from duels.kernels.driver import drivers
 from duels.kernels.random_streams import CHANCE, keys
 
-ROOM = 1 << 16  # choices in one array, or what the longest game takes if that is more
+ROOM = 1 << 16  # choices in one array, or the length of the longest game if that is larger
 
 
 class Met(NamedTuple):
@@ -29,9 +29,9 @@ class Met(NamedTuple):
 
     winner: Array  # the seat, or NO_WINNER
     ending: Array  # BY_RULES, BY_LIMIT or BY_FORFEIT
-    choices: Array  # that were resolved, a sealed pair counting once
-    actions: Array  # of all choices of all games, one after the other; two where they are sealed
-    rows: Array  # the state before each of these choices, if it was asked for
+    choices: Array  # number of resolved choices, a sealed pair counting once
+    actions: Array  # of all choices, game after game; two columns if choices are sealed
+    rows: Array  # the state before each of these choices, if requested
 
 
 @cache
@@ -49,7 +49,7 @@ def meet(
     game: AnyGame, one: CompiledPolicy, two: CompiledPolicy, seed: int, pairs: range,
     turn_limit: int = TURN_LIMIT, watch: bool = False,
 ) -> Met:  # fmt: skip
-    """The pairs with these numbers. A pair depends on the seed, its number and the policies."""
+    """Play the pairs with these numbers; each depends on the seed, its number and the policies."""
     kernel = kernel_of(game)
     sealed = kernel.sealed(game)
     play = meeting(kernel, sealed, one.choose, two.choose)
@@ -81,7 +81,7 @@ def retracing(kernel: Kernel, sealed: bool) -> Callable[..., Any]:
 
 
 class Retraced(NamedTuple):
-    """One game again: the state it began in and the one after each choice, and how it ended."""
+    """A replayed game: its first state and the state after each choice, and how it ended."""
 
     states: list[Any]
     ending: int
@@ -91,7 +91,7 @@ class Retraced(NamedTuple):
 def retrace(
     game: AnyGame, actions: Array, seed: int, pair: int, turn_limit: int = TURN_LIMIT
 ) -> Retraced:
-    """The states of the game of a pair in which these actions were played."""
+    """Replay one game of a pair from its actions."""
     kernel = kernel_of(game)
     sealed = kernel.sealed(game)
     state, streams = np.zeros((1, kernel.columns), kernel.dtype), np.zeros((1, 2), np.uint64)

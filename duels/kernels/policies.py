@@ -1,9 +1,9 @@
 """Compiled policies of the built-in opponents, common to all games.
 
-For games in which a player has a few dozen moves at most, so that a set of moves is a word of bits.
-A game provides the immediate gain of a move (`gain`) and, where it is solved, the value of a move
-and the choices left after it (`look`). This module chooses by them: the largest gain, the preferred
-of the best moves, and levels that err by a measured amount (`duels.algorithms.levels`).
+They support games with at most a few dozen moves, so that a set of moves is a word of bits. A game
+provides the immediate gain of a move (`gain`) and, if it is solved, the value of a move and the
+choices left after it (`look`). This module implements the policies: the largest gain, the preferred
+optimal move, and levels that err by a measured amount (`duels.algorithms.levels`).
 """
 
 from __future__ import annotations
@@ -15,13 +15,13 @@ from duels.algorithms.levels import LEVELS, ROUNDING
 from duels.kernels import Array, CompiledPolicy, Scalar, apart, bits, compiled, np
 from duels.kernels.random_streams import PICKS, below
 
-WHOLE = 1 << 31  # luck is a whole number below this
-WON = 1 << 30  # a gain that no other reaches: it wins at once
+WHOLE = 1 << 31  # probabilities are in units of 1 / WHOLE
+WON = 1 << 30  # the gain of a move that wins at once, larger than any other
 
-# What a move is worth to the player who chooses it, in halves; and a distance that is not known.
+# The value of a move to the player who chooses it, in halves; and an unknown distance.
 LOSS, DRAW, WIN = range(3)
 UNKNOWN = -1
-FAR = 1 << 20  # more than any distance
+FAR = 1 << 20  # larger than any distance
 
 Fill = Callable[..., Any]
 
@@ -32,7 +32,7 @@ def share_of(opponent: str) -> float:
 
 
 class Known(NamedTuple):
-    """What an opponent that knows the solution reads: the game's own tables, and how it errs."""
+    """The tables of an opponent that knows the solution: those of the game, and its level."""
 
     table: Any
     share: float
@@ -45,10 +45,10 @@ def luck(streams: Array, i: int) -> Scalar:
 
 
 def greedy(options: Fill, gain: Fill) -> CompiledPolicy:
-    """An opponent that takes the largest gain in sight.
+    """An opponent that chooses the move with the largest immediate gain.
 
-    `options(rules, state, i, player)` is the set of moves; `gain(rules, state, i, player, action)`
-    a number that orders them as the game's own `gain` does, `WON` where that is without bound.
+    `options(rules, state, i, player)` returns the set of moves; `gain(rules, state, i, player,
+    action)` a number with the order of `Game.gain`, and `WON` if that is infinite.
     """
     largest = largest_gain(gain)
 
@@ -68,14 +68,14 @@ def greedy(options: Fill, gain: Fill) -> CompiledPolicy:
 
 @compiled
 def evenly(moves: int, chance: float, out: Array, i: int) -> None:
-    """Add a chance to `out`, divided equally among the moves of a set."""
+    """Add a probability to `out`, divided equally among the moves of a set."""
     n = bits.count(moves)
     for k in range(n):
         out[i, bits.nth(moves, k)] += chance / n
 
 
 def largest_gain(gain: Fill) -> Fill:
-    """The moves of a set that gain most."""
+    """A function that selects the moves of a set with the largest gain."""
 
     @compiled
     def largest(rules: Any, state: Array, i: int, player: int, moves: int) -> Scalar:
@@ -99,15 +99,15 @@ class Worth(NamedTuple):
 
 
 def weighing(options: Fill, look: Fill) -> Fill:
-    """All moves by what they are worth: win, draw or loss.
+    """A function that divides the moves by their value: win, draw or loss.
 
-    `look(rules, table, state, i, player, action)` gives that and the distance to the end.
+    `look(rules, table, state, i, player, action)` returns the value and the distance to the end.
     """
 
     @compiled
     def weigh(rules: Any, table: Any, state: Array, i: int, player: int) -> Worth:
         moves = options(rules, state, i, player)
-        wins = draws = lasting = 0  # of the best moves: those that win soonest or hold out longest
+        wins = draws = lasting = 0  # `lasting`: best moves that win soonest or lose latest
         best, order, unsure = -1, -FAR, False
         rest, action = moves, 0
         while rest != 0:
@@ -133,21 +133,21 @@ def weighing(options: Fill, look: Fill) -> Fill:
 
 
 def informed(options: Fill, gain: Fill, weigh: Fill) -> CompiledPolicy:
-    """An opponent that knows what each move is worth; its tables are to be a `Known`.
+    """An opponent that knows the value of each move; its tables must be a `Known`.
 
-    `weigh(rules, table, state, i, player)` gives a `Worth`; among its `lasting` moves the largest
+    `weigh(rules, table, state, i, player)` returns a `Worth`; among its `lasting` moves the largest
     gain decides.
     """
     largest = largest_gain(gain)
 
     @compiled
     def split(rules: Any, known: Known, state: Array, i: int, player: int) -> tuple[int, int, int]:
-        """Moves that are as likely as each other: of no regret, of half a point's, of more."""
+        """Three sets of equally likely moves: with a regret of 0, of half a point, of more."""
         moves = options(rules, state, i, player)
         wins, draws, best = weigh(rules, known.table, state, i, player)
         if known.share > 0.0:
             good = wins if wins != 0 else draws
-            if good == moves:  # nothing can be given away
+            if good == moves:  # no move has a regret
                 return good, 0, 0
             if good != 0:
                 return good, draws if wins != 0 else 0, moves & ~wins & ~draws
@@ -177,7 +177,7 @@ def informed(options: Fill, gain: Fill, weigh: Fill) -> CompiledPolicy:
 
 @compiled
 def erring(good: int, second: int, third: int, share: float, streams: Array, i: int) -> Scalar:
-    """A level's move: of no regret, of half a point's (`second`) and of the largest (`third`)."""
+    """A level's move: with no regret, with half a point (`second`) or with one point (`third`)."""
     half, whole = erring_chances(good, second, third, share)
     drawn = luck(streams, i)
     if drawn < np.int64(whole * WHOLE):
@@ -189,14 +189,14 @@ def erring(good: int, second: int, third: int, share: float, streams: Array, i: 
 
 @compiled
 def erring_chances(good: int, second: int, third: int, share: float) -> tuple[float, float]:
-    """How likely a level is to choose of `second` and of `third`.
+    """The probabilities that a level chooses from `second` and from `third`.
 
-    A softmax gives each move of the same regret the same chance, x for a regret of 1/2 and x * x
-    for one of 1 against 1 for none, and x is the root of a quadratic equation.
+    A softmax gives moves with the same regret the same weight: 1 for none, x for a regret of 1/2
+    and x * x for a regret of 1, where x is the root of a quadratic equation.
     """
     a, b, c = bits.count(good), bits.count(second), bits.count(third)
     n = a + b + c
-    if b == 0:  # whatever the regret: that share of the chance a random player has to err
+    if b == 0:  # only one positive regret: the share times a random player's probability to err
         return 0.0, share * c / n
     given = share * (0.5 * b + c) / n
     p, q = c * (1.0 - given), b * (0.5 - given)
@@ -207,9 +207,9 @@ def erring_chances(good: int, second: int, third: int, share: float) -> tuple[fl
 
 @apart
 def soften(regrets: Array, n: int, share: float, shares: Array) -> None:
-    """A softmax that gives away `share` of the mean of the regrets: `levels.level_mix`.
+    """A softmax whose expected regret is `share` of the mean regret, as `levels.level_mix`.
 
-    Newton's method on the inverse temperature (`cold`), with bisection where it leaves its bounds.
+    Newton's method on the inverse temperature (`cold`), with bisection if it leaves its bounds.
     """
     mean = 0.0
     for k in range(n):
@@ -246,7 +246,7 @@ def soften(regrets: Array, n: int, share: float, shares: Array) -> None:
 def level_shares(
     regrets: Array, n: int, hopeless: bool, share: float, mix: Array, shares: Array
 ) -> None:
-    """A level's chances of n moves from their regrets; `mix` is what perfect play does."""
+    """A level's probabilities of n moves from their regrets; `mix` is that of perfect play."""
     mean = 0.0
     for k in range(n):
         mean += regrets[k]

@@ -1,4 +1,4 @@
-"""Prefetching: a batch knows which memory its next rows need, and the processor does not."""
+"""Prefetching of memory for the next rows of a batch, which the processor cannot predict."""
 
 from __future__ import annotations
 

@@ -4,7 +4,7 @@ The n-th number of a stream is `mixed(key + n * GOLDEN)`, and the key is a funct
 the game's place in the batch. So a game is the same whatever the size of the batch, and its dice
 can be computed without this package.
 
-Bounded numbers take 32 bits and Lemire's rejection, so that each is exactly equally likely.
+Bounded numbers use 32 bits and Lemire's rejection method, so that they are exactly uniform.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ FIRST, SECOND = 0xBF58476D1CE4E5B9, 0x94D049BB133111EB  # multipliers of the fin
 WORD = (1 << 64) - 1
 LOW = (1 << 32) - 1
 
-# Within compiled code a signed number beside an unsigned one would turn both into floats.
+# In compiled code an operation on a signed and an unsigned integer would convert both to floats.
 if np is not None:
     _GOLDEN, _LOW, _TOP = np.uint64(GOLDEN), np.uint64(LOW), np.uint64(1 << 32)
     _SPACING = np.uint64(SPACING)
     _FIRST, _SECOND = np.uint64(FIRST), np.uint64(SECOND)
     _30, _27, _31, _32 = np.uint64(30), np.uint64(27), np.uint64(31), np.uint64(32)
 
-CHANCE, PICKS = 0, 1  # the streams of a game: what chance brings, and what a random player picks
+CHANCE, PICKS = 0, 1  # the streams of a game: chance events, and choices of random players
 
 
 def mixed(word: int) -> int:
@@ -41,12 +41,12 @@ def mixed(word: int) -> int:
 
 
 def head(seed: int) -> int:
-    """A seed of any size as one well mixed word."""
+    """A seed of any size, hashed to one word."""
     return int.from_bytes(hashlib.sha256(str(seed).encode()).digest()[:8], "big")
 
 
 def keys(seed: int, size: int, streams: int = 2, first: int = 0) -> Array:
-    """Where the streams of a batch begin, one row for each game from number `first` on.
+    """The keys of the streams of a batch, one row for each game from number `first` on.
 
     That of game `i` and stream `s` is `mixed(head(seed) + (streams * i + s) * SPACING)`.
     """
@@ -86,7 +86,7 @@ def below(streams: Array, i: int, stream: int, bound: int) -> Scalar:
         word += _GOLDEN
         product = (finalize(word) >> _32) * wide
         rest = product & _LOW
-        # The second test decides; the first spares its division almost always.
+        # The second test decides; the first avoids its division in most cases.
         if rest >= wide or rest >= (_TOP - wide) % wide:
             streams[i, stream] = word
             return np.int64(product >> _32)

@@ -1,11 +1,10 @@
-"""Compiled policies for simultaneous choices: matrix games, solved when they first come up.
+"""Compiled policies for simultaneous choices: matrix games, solved on demand and cached.
 
-A position's mix is worked out when it is first met and remembered: the whole of Number Clash would
-take seconds to work out, and the hidden Digit Duel a minute, while most positions are never met.
-The memory is bounded; where it is full, a new mix takes the place of an old one. It never changes
-what is played.
+The mixed strategy of a position is computed at its first visit: solving a whole game would take up
+to a minute, and most positions are never visited. The cache is bounded; when it is full, a new
+entry replaces an old one. It does not affect the choices.
 
-Where a matrix game has many solutions, these opponents play the one that the Python opponents play
+If a matrix game has several solutions, these opponents play the same one as those in Python
 (`duels.algorithms.compiled.matrix_game.solve_canonically`).
 """
 
@@ -20,21 +19,21 @@ from duels.kernels.policies import WHOLE, level_shares, luck
 from duels.kernels.prefetch import fetch
 from duels.kernels.random_streams import finalize
 
-SLOTS = 21  # the most mixes remembered, as a power of two: 128 MB with up to 14 moves
-PROBES = 8  # places in which a mix may be
-KEY = 2  # columns of the memory before the chances: both halves of the key
-LINE = 16  # columns in a line of the processor's cache: a row begins with one
+SLOTS = 21  # log2 of the capacity of the cache: 128 MB with up to 14 moves
+PROBES = 8  # slots in which an entry may be
+KEY = 2  # columns of an entry before the probabilities: both halves of the key
+LINE = 16  # columns in a cache line of the processor; entries are aligned to it
 
 if np is not None:
     _HALF, _LOW = np.uint64(32), np.uint64((1 << 32) - 1)
 
 
 class ChooserTables(NamedTuple):
-    """What is read, what is remembered, and room to work in."""
+    """The table of the game, the cache, and buffers."""
 
     table: Any
-    share: float  # of a random player's regret that is given away
-    memory: Array  # u32: a key, then the sums of the chances up to each action, of `WHOLE`
+    share: float  # the level's share of a random player's regret
+    memory: Array  # u32: a key, then cumulative probabilities by action, in units of 1 / `WHOLE`
     game: Array
     tableau: Array
     mix: Array
@@ -43,7 +42,7 @@ class ChooserTables(NamedTuple):
 
 
 def chooser_tables(table: Any, share: float, moves: int, positions: int) -> ChooserTables:
-    """The tables of one chooser, with room for so many positions if they are not too many."""
+    """The tables of one chooser, with a cache for `positions`, at most 2 ** `SLOTS`."""
     slots = 1 << min(SLOTS, max(8, positions.bit_length() + 1))
     wide = -(-(KEY + moves) // LINE) * LINE
     room = np.zeros(slots * wide + LINE, np.uint32)
@@ -58,17 +57,17 @@ def chooser_tables(table: Any, share: float, moves: int, positions: int) -> Choo
 def mixed(
     options: Callable[..., Any], payoff: Callable[..., Any], key: Callable[..., Any]
 ) -> CompiledPolicy:
-    """An opponent in a game with sealed choices; its tables are to be a `ChooserTables`.
+    """An opponent in a game with sealed choices; its tables must be a `ChooserTables`.
 
-    `payoff(rules, table, state, i, one, two)` is what Player 1 expects after two actions, and
-    `key(rules, state, i)` a number below 2**62 of what it depends on.
+    `payoff(rules, table, state, i, one, two)` returns Player 1's expected score after two actions,
+    and `key(rules, state, i)` a number below 2**62 that identifies the position.
     """
 
     @compiled
     def wanted_at(
         rules: Any, own: ChooserTables, state: Array, i: int, player: int
     ) -> tuple[int, int]:
-        """The key of a row's mix, and where in the memory to look for it first."""
+        """The key of a row's mixed strategy, and its first slot in the cache."""
         wanted = np.uint64(2 * (key(rules, state, i) + 1) + player)
         return wanted, np.int64(finalize(wanted) & np.uint64(own.memory.shape[0] - 1))
 
@@ -106,7 +105,7 @@ def mixed(
 
     @apart
     def work_out(rules: Any, own: ChooserTables, state: Array, i: int, player: int) -> None:
-        """The chances of a player's moves in a row, into `own.parts[1]`."""
+        """Write the probabilities of a player's moves in a row to `own.parts[1]`."""
         one, two = options(rules, state, i, 0), options(rules, state, i, 1)
         height, width = np.int64(bits.count(one)), np.int64(bits.count(two))
         for at in range(height):
@@ -137,7 +136,7 @@ def drawn(memory: Array, slot: int, streams: Array, i: int) -> Scalar:
 
 @compiled
 def add_up(moves: int, parts: Array, memory: Array, slot: int) -> None:
-    """The shares of the moves of a set as sums of chances up to each action."""
+    """Write the shares of the moves of a set as cumulative probabilities."""
     total, at, last = 0.0, 0, 0
     for action in range(memory.shape[1] - KEY):
         if (moves >> action) & 1:
@@ -152,7 +151,7 @@ def add_up(moves: int, parts: Array, memory: Array, slot: int) -> None:
 
 @apart
 def regret(game: Array, rows: int, columns: int, player: int, mix: Array, out: Array) -> None:
-    """What each move gives away against the other's mix; after them, the worth of the best."""
+    """Write the regret of each move against the other's mix, then the value of the best move."""
     n = rows if player == 0 else columns
     best = 0.0
     for k in range(n):

@@ -1,11 +1,11 @@
 """Players by name: built-in opponents, Python classes (`module:Class`) and external programs.
 
     greedy                       a built-in opponent, or an unambiguous beginning of its name
-    mybots.clever:Clever         a class of Python, a subclass of `duels.core.Player`
-    ./mybot, node bot.js         a program that speaks the protocol of docs/bots.md
+    mybots.clever:Clever         a Python class, a subclass of `duels.core.Player`
+    ./mybot, node bot.js         a program that implements the protocol of docs/bots.md
 
-`named` says what a text means and starts nothing; `player` makes the player. Names and what is said
-about them cost no import; an opponent's own module is loaded when its class is asked for.
+`named` parses a name without starting anything; `player` creates the player. The module of a
+built-in opponent is imported when its class is first used.
 
 >>> from duels.core import Match
 >>> from duels.core.chance import stream
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 
 class Listed(NamedTuple):
-    """Where an opponent's class is, and what a menu says about it."""
+    """The class of a built-in opponent as `module:name`, and its description in menus."""
 
     place: str
     about: str
@@ -53,23 +53,23 @@ BUILT_IN = {
     "perfect": Listed("duels.players.optimal:Perfect", "plays as the solution of the game says"),
 }
 STRONGEST = "perfect"
-NEXT_STRONGEST = "ismcts"  # where a variant is not solved
+NEXT_STRONGEST = "ismcts"  # the strongest opponent if a variant is not solved
 HUMAN = "human"
-LONGEST_NAME = 200  # characters, as records have it
+LONGEST_NAME = 200  # characters, as in records
 
-# What a text can name, besides a human.
+# The kinds of players besides a human.
 OPPONENT, CLASS, COMMAND = "built-in", "class", "command"
 
 
 class Named(NamedTuple):
-    """What a text means as a player: its kind (`human` is one), and its name in a record."""
+    """A parsed name of a player: its kind (`human` is one), and its name in a record."""
 
     kind: str
     name: str
 
 
 def named(text: str) -> Named:
-    """What a text means. Nothing is imported or started; a program that is not there is refused."""
+    """Parse the name of a player without importing or starting it; the program must exist."""
     text = plain("player", text.strip() if isinstance(text, str) else text, LONGEST_NAME)
     if (kind := outside(text)) is not None:
         if kind == COMMAND:
@@ -86,7 +86,7 @@ def named(text: str) -> Named:
 
 
 def outside(text: str) -> str | None:
-    """Whether a text names code from outside, a command or a class, which to use is to run it.
+    """The kind of external code that a text names, a command or a class; None if it names neither.
 
     With a space or a slash it is a command line; with a colon between dotted names, a class.
     """
@@ -98,10 +98,10 @@ def outside(text: str) -> str | None:
 
 
 def player(text: str, stream: str, limits: "ProcessLimits | None" = None) -> Player:
-    """The player that a text names, with randomness of its own: `duels.core.chance.stream`.
+    """The player that a text names, with its own random stream (`duels.core.chance.stream`).
 
-    A program is started by `prepare` or by its first choice, and ended by `close`; `limits` are for
-    programs alone (`duels.players.external.ProcessLimits`).
+    A program is started by `prepare` or its first choice, and ended by `close`; `limits` apply to
+    programs only (`duels.players.external.ProcessLimits`).
     """
     kind, name = named(text)
     if kind == COMMAND:
@@ -116,7 +116,7 @@ def player(text: str, stream: str, limits: "ProcessLimits | None" = None) -> Pla
 
 
 def full_name(name: str) -> str:
-    """The full name of an opponent or `human`, from it or from an unambiguous beginning."""
+    """The full name of an opponent or `human`, from an unambiguous beginning."""
     wanted = name.lower()
     known = [HUMAN, *BUILT_IN]
     fits = [wanted] if wanted in known else [n for n in known if wanted and n.startswith(wanted)]
@@ -128,7 +128,7 @@ def full_name(name: str) -> str:
 
 
 def class_of(name: str) -> "type[Opponent]":
-    """The class of a built-in opponent, which says what it needs."""
+    """The class of a built-in opponent."""
     found = full_name(name)
     if found == HUMAN:
         raise UnknownName("a human chooses at a keyboard, not through a program")
@@ -138,7 +138,7 @@ def class_of(name: str) -> "type[Opponent]":
 
 
 def make(name: str, stream: str) -> "Opponent":
-    """A built-in opponent with randomness of its own."""
+    """A built-in opponent with its own random stream."""
     return class_of(name)(stream)
 
 

@@ -1,6 +1,6 @@
-"""Base classes of the built-in opponents, each with a random stream of its own.
+"""Base classes of the built-in opponents, each with its own random stream.
 
-An opponent is never given the match's seed, so nothing it does can depend on what is coming.
+An opponent does not know the seed of the match, so its choices cannot depend on future chance.
 """
 
 from __future__ import annotations
@@ -16,24 +16,24 @@ if TYPE_CHECKING:
 
 
 class Opponent(Player):
-    """A player that answers without being awaited, the same way for the same stream and view."""
+    """A synchronous player that is deterministic, given its stream and the view."""
 
     def __init__(self, stream: str) -> None:
-        """`stream` is text, as `duels.core.chance.stream` makes it from a seed and a seat."""
+        """`stream` is a label made by `duels.core.chance.stream` from a seed and a seat."""
         self.stream = stream
 
     def choose(self, view: View) -> Move:
         raise NotImplementedError
 
     def randomness(self, view: View) -> Random:
-        """Fresh for every choice: a resumed match goes on as it would have, an undone one not."""
-        from random import Random  # imported late, as the first prompt does not wait for it
+        """The random numbers of one choice: equal after a resume, different after an undo."""
+        from random import Random  # imported late, for a fast first prompt
 
         return Random(f"{self.stream} {view.moment}")
 
 
 class Mixed(Opponent):
-    """An opponent whose mix is known: it chooses as the mix says."""
+    """An opponent with a known mixed strategy, from which its moves are drawn."""
 
     def mix(self, view: View) -> Mapping[Move, float]:
         raise NotImplementedError

@@ -32,13 +32,13 @@ from duels.players.process import ProcessLimits
 from duels.players.runner import choice, guarded, listens
 from duels.players.uniform import Uniform
 
-MATCHES = 4  # with the usual options, in each seat; one with others, and one with a clock
-REPEATED = 20  # views of each game, to be asked about again
+MATCHES = 4  # with default options, in each seat; one with each other option, and one with a clock
+REPEATED = 20  # views of each game that are queried again
 NO_CLOCK = TimeControl()
 
 
 class Failure:
-    """Where it went wrong: a match that can be played again, and the request that was the last."""
+    """A failure of a player: the match, which can be replayed, and the last request."""
 
     def __init__(self, match: Match, view: View, why: str, during: str = "") -> None:
         self.match, self.view, self.why, self.during = match, view, why, during
@@ -62,11 +62,11 @@ class Failure:
 
 
 class Checked:
-    """How a player did in one game."""
+    """The result of a player in one game."""
 
     def __init__(self, slug: str) -> None:
         self.slug = slug
-        self.played = True  # or it says that it does not play this game
+        self.played = True  # False if the player declares that it does not play this game
         self.matches = self.choices = self.mixed = 0
         self.slowest = 0.0  # seconds
         self.failure: Failure | None = None
@@ -84,13 +84,13 @@ class Checked:
 
 
 class CheckReport:
-    """How a player did. `start` is why it did not get that far; None is as it should be."""
+    """The result of a check. `start` is the reason why the player did not start, else None."""
 
     def __init__(self) -> None:
         self.start: str | None = None
-        self.plays_none: str | None = None  # of the games it was asked for; what it plays instead
+        self.plays_none: str | None = None  # if it plays none of the games: what it plays instead
         self.games: list[Checked] = []
-        self.repeatable: bool | None = None  # the same question got the same answer; None: unasked
+        self.repeatable: bool | None = None  # equal requests got equal answers; None: not checked
 
     @property
     def fine(self) -> bool:
@@ -111,7 +111,7 @@ class CheckReport:
 
 
 def variants(kind: type[AnyGame]) -> Iterator[AnyGame]:
-    """The usual rules, and each option changed once, where that makes a game."""
+    """The game with default options, and with each option changed once, if that is valid."""
     yield kind()
     for name, option in kind.options().items():
         for text in _other_values(option):
@@ -141,9 +141,9 @@ def check(
     player: Player, games: list[type[AnyGame]], limits: ProcessLimits, *, seed: int = 1,
     progress: Progress | None = None,
 ) -> CheckReport:  # fmt: skip
-    """Play a player through games against `random`, and ask it some things again afterwards.
+    """Play games of a player against `random`, then repeat some of the requests.
 
-    A game is left at the first thing that goes wrong in it.
+    The check of a game ends at its first failure.
     """
     report = CheckReport()
     try:
@@ -168,7 +168,7 @@ def check(
         own = listed(getattr(player, "games", None) or ["no game at all"])
         slugs = listed(game.slug for game in report.games)
         report.plays_none = f"it plays {own}, and none of {slugs}"
-    if not listens(player):  # what a listener answers depends on what it was told
+    if not listens(player):  # the answers of a listener depend on the events it received
         _ask_again(player, asked, report)
     return report
 
@@ -184,7 +184,7 @@ def _matches(kind: type[AnyGame], seed: int, limits: ProcessLimits) -> Iterator[
 def _play(
     player: Player, match: Match, seat: int, checked: Checked
 ) -> list[tuple[Checked, Match, View, Any]]:
-    """One match; some of the choices in it, with the answers."""
+    """Play one match; returns some of its choices, with the answers."""
     other, heard = Uniform(stream(match.seed or 0, 1 - seat)), 0
     _begin(player, match, seat)
     found: list[tuple[Checked, Match, View, Any]] = []
@@ -223,23 +223,23 @@ def _play(
 
 
 def _begin(player: Player, match: Match, seat: int) -> None:
-    """A player's randomness for a match; a class in a process of its own is made anew for it."""
+    """Set a player's random stream for a match; an isolated class is created again for it."""
     player.stream = stream(match.seed or 0, seat)
     if isinstance(player, Isolated):
         player.renew(player.stream, match.game)
 
 
 def _told(player: Player, match: Match, seat: int, since: int) -> int:
-    """Tell a player that listens what has happened, the end included."""
+    """Inform a player that listens of new events and the end."""
     return guarded(player, lambda: inform(player, match, seat, since))
 
 
 def _ask_again(
     player: Player, asked: list[tuple[Checked, Match, View, Any]], report: CheckReport
 ) -> None:
-    """In another order, with and without the history: nothing may depend on what was asked before.
+    """Repeat requests in another order, with and without the history.
 
-    An answer may differ where it is random, but it has to be one.
+    Answers must not depend on earlier requests. A random answer may differ, but must be valid.
     """
     some = Random(1).sample(asked, min(len(asked), REPEATED * len(report.games)))
     for checked, match, view, before in some:

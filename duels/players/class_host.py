@@ -1,10 +1,10 @@
 """The program in which an isolated `module:Class` player runs: see `duels.players.isolated`.
 
-It speaks the protocol of docs/bots.md with additions of its own, for what a class can do and a
-program cannot: it is made anew for every match (`begin`), listens (`events`), says its mix apart
-from its moves (`mix`), and survives its exceptions (`error`). A history is sent once and then added
-to (`history`). The class cannot reach the lines of
-the protocol: what it prints goes to the error output, and its input is empty.
+It implements the protocol of docs/bots.md with additions for what a class can do and a program
+cannot: a new instance for every match (`begin`), events (`events`), its mixed strategy apart from
+its moves (`mix`), and exceptions that do not end it (`error`). A history is sent once and then
+extended (`history`). The class has no access to the lines of the protocol: its output goes to the
+error stream, and its input is empty.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ UNANSWERED = ("history", "events", "over")
 
 
 def main() -> None:
-    """Answer lines until they end."""
+    """Answer lines until the input ends."""
     requests, answers = os.fdopen(os.dup(0), "rb"), os.dup(1)
     nothing = os.open(os.devnull, os.O_RDONLY)
     os.dup2(nothing, 0)
@@ -48,7 +48,7 @@ class HostedPlayer:
         self.name = name
         self.player: Player | None = None
         self.history: History = ()
-        self.failure: str | None = None  # in what is not answered: told with the next answer
+        self.failure: str | None = None  # of a line without an answer; sent with the next answer
 
     def reply(self, asked: dict[str, Any]) -> dict[str, Any] | None:
         """The answer to a line; None for a line that has none."""
@@ -81,7 +81,7 @@ class HostedPlayer:
         }
 
     def _begin(self, asked: dict[str, Any]) -> dict[str, Any]:
-        """Make a player. What has to be solved for it is solved now, when no clock runs."""
+        """Create a player; solves the game for it now, while no clock runs, if it needs that."""
         self.failure, self.history = None, ()
         if self.player is not None:
             before, self.player = self.player, None
@@ -128,7 +128,7 @@ class HostedPlayer:
 
 
 def found(slug: str, **options: str) -> AnyGame:
-    """A game by its name and options; the same one again for every line of a match."""
+    """A game by its name and options, cached for the lines of a match."""
     return _found(slug, tuple(options.items()))
 
 

@@ -1,8 +1,8 @@
 """An external program as a player: the host's side of the protocol in docs/bots.md.
 
 The program may be in any language: it reads a line of JSON from its input and answers with one on
-its output. What it is told is the core's own JSON (`duels.core.wire`), and all it needs to choose
-is in one line, so a program needs no memory between requests.
+its output. Requests use the JSON of the core (`duels.core.wire`) and contain everything needed to
+choose, so a program needs no memory between requests.
 
 >>> from duels.core import Match
 >>> from duels.games import load
@@ -32,34 +32,35 @@ from duels.players.references import command_of
 __all__ = ["External", "Process", "ProcessLimits"]
 
 PROTOCOL = 1
-ROUNDING = 1e-3  # that the chances of a mix may miss a sum of 1 by
+ROUNDING = 1e-3  # allowed difference between the sum of probabilities and 1
 
 
 class External(Player):
-    """A program in a seat. Started when it is first needed, for any number of matches.
+    """An external program as a player, started on first use, for any number of matches.
 
-    Once it has done anything wrong it is ended; the next request starts a new process. It is for
-    one thread; `cancel` may come from any.
+    After any failure its process is ended, and the next request starts a new one. Use it from one
+    thread; only `cancel` may be called from any.
     """
 
     def __init__(self, command: str, stream: str = "", limits: ProcessLimits | None = None) -> None:
-        """`stream` is the player's own randomness; to be set anew for every match."""
+        """`stream` is the player's random stream; set it for every match."""
         self.command, self.stream = command, stream
         self.limits = ProcessLimits.usual() if limits is None else limits
         self.last_mix: dict[Move, float] | None = None  # from which the last move was drawn
-        self.stalled: str | None = None  # why it did not start, or did not answer: see `prepare`
+        self.stalled: str | None = None  # why it did not start or answer: see `prepare`
         self._words = command_of(command)
         self._process: Process | None = None
         self._ready: dict[str, Any] = {}
         self._written: tuple[History, str] = (), ""  # the last history, and its text
 
-    # What a host asks of any player.
+    # The `Player` interface
 
     def prepare(self) -> None:
         """Start the program and wait until it is ready.
 
-        Where that fails, or a question without a clock is not answered in time, `stalled` says why.
-        A host that asks for many matches clears it, and can stop asking: each time costs seconds.
+        If that fails, or a request without a clock is not answered in time, `stalled` is the
+        reason. A host that plays many matches clears it, and can stop using the player, since each
+        failure takes seconds.
         """
         try:
             self._get_ready()
@@ -84,7 +85,7 @@ class External(Player):
         self._ready = ready
 
     def choose(self, view: View) -> Move:
-        """Its move; where it answers with a mix, one drawn from that by the stream."""
+        """Its move; if it answers with a mix, a move drawn from that with the stream."""
         answer = self._asked(view)
         mix = self.last_mix = None if isinstance(answer, str) else answer
         if mix is None:
@@ -97,7 +98,7 @@ class External(Player):
         return Random(self._seed(view)).choices(list(mix), list(mix.values()))[0]
 
     def mix(self, view: View) -> Mapping[Move, float] | None:
-        """The mix with which it answers; None where it answers with a move."""
+        """The mix that it answers with; None if it answers with a move."""
         answer = self._asked(view)
         if isinstance(answer, str):
             return {answer: 1.0} if len(view.options) == 1 else None
@@ -126,14 +127,14 @@ class External(Player):
         if getattr(self, "_process", None) is not None:
             self.close()
 
-    # What else may be asked of a program.
+    # Specific to programs
 
     @property
     def games(self) -> list[str] | None:
         """The slugs of the games it plays, once it is ready; None for all."""
         return self._ready.get("games")
 
-    # Inside.
+    # Internal
 
     def _seed(self, view: View) -> str:
         """The seed for one choice: equal in a repeated match, different after an undo."""
@@ -157,8 +158,10 @@ class External(Player):
             raise self._failed(str(error)) from None
 
     def _history(self, history: History) -> str:
-        """As text. It mostly goes on where the last one ended: to write all of it anew for every
-        choice would take longer than all the rest."""
+        """A history as text, which extends the cached text of the last one if possible.
+
+        Encoding all of it for every choice would take longer than the rest of the request.
+        """
         if self._ready.get("history") is False:
             return ""
         before, text = self._written
@@ -200,7 +203,7 @@ class External(Player):
         return answer
 
     def _excuse(self, answer: dict[str, Any]) -> str | None:
-        """The reason in an answer of type `error`, after which a program may go on."""
+        """The reason in an answer of type `error`, after which the program may continue."""
         return None
 
     def _failed(self, why: str) -> Misbehaved:
@@ -240,7 +243,7 @@ def _shown(text: bytes) -> str:
     return quote(text.decode("utf-8", "replace"))
 
 
-# What is sent. For speed the line is made of cached texts; tests compare it with
+# Encoding of requests. For speed a line is joined from cached texts; tests compare it with
 # `duels.core.wire.dump_view`.
 
 

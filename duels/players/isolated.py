@@ -36,7 +36,7 @@ START = (
 
 
 class Isolated(External):
-    """A `module:Class` in a seat. `renew` before every further match: the class is made anew."""
+    """A `module:Class` player in a process. `renew` creates a new instance for the next match."""
 
     def __init__(self, name: str, stream: str = "", limits: ProcessLimits | None = None) -> None:
         words = [sys.executable, "-c", START, os.pathsep.join(sys.path), name]
@@ -45,7 +45,7 @@ class Isolated(External):
         self.renew(stream)
 
     def renew(self, stream: str, game: AnyGame | None = None) -> None:
-        """Begin a new match; its game is solved first if the class needs that."""
+        """Begin a new match; solves its game first if the class needs that."""
         self.stream, self._game = stream, game
         self._begun = self._out = False
         self._events: list[Any] = []
@@ -82,7 +82,7 @@ class Isolated(External):
             raise
 
     def mix(self, view: View) -> Mapping[Move, float] | None:
-        """The mix of its class; None where that says none, or has failed in this match."""
+        """The mixed strategy of its class; None if it has none or has failed in this match."""
         if self._out or self._ready.get("mixes") is False:
             return None
         try:
@@ -102,7 +102,7 @@ class Isolated(External):
     def _history(self, history: History) -> str:
         """An empty text: new events are sent before the request, and the program stores the rest.
 
-        To read all of a long history anew for every choice takes longer than all else.
+        Decoding a long history for every choice would take longer than everything else.
         """
         before, self._sent = self._sent, history
         same = min(len(before), len(history))
@@ -133,5 +133,5 @@ class Isolated(External):
 
 
 def isolated(name: str, stream: str, limits: ProcessLimits | None = None) -> Player:
-    """A class in a process of its own; in this one on systems where programs cannot be players."""
+    """A class in its own process, or in this one on systems that do not support programs."""
     return Isolated(name, stream, limits) if os.name == "posix" else made(name, stream)

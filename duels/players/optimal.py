@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 class Perfect(Mixed):
-    """Chooses as the solution says; where that is a mix, at random as the mix says."""
+    """Plays the optimal mixed strategy of the solution."""
 
     needs_solution = True
 

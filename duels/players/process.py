@@ -43,7 +43,7 @@ class ProcessLimits(NamedTuple):
 
     @classmethod
     def usual(cls) -> ProcessLimits:
-        """The usual ones, or what DUELS_BOT_SECONDS, _START and _MEMORY in the environment say."""
+        """The defaults, or the values of DUELS_BOT_SECONDS, _START and _MEMORY if they are set."""
         seconds, start, memory = (
             _number(f"DUELS_BOT_{name}") for name in ("SECONDS", "START", "MEMORY")
         )
@@ -99,7 +99,7 @@ class Process:
         os.set_blocking(self._in, False)
         os.set_blocking(self._out, False)
         self._readable, self._writable = select.poll(), select.poll()
-        for readable in (self._out, self._link.fileno()):  # the supervisor speaks only at the end
+        for readable in (self._out, self._link.fileno()):  # the supervisor writes only at the end
             self._readable.register(readable, select.POLLIN)
         self._writable.register(self._in, select.POLLOUT)
 
@@ -153,7 +153,7 @@ class Process:
             return b""
 
     def _broken(self, otherwise: str = "it closed its output") -> Misbehaved:
-        """The failure where its output or input has ended; it says why the process ended."""
+        """The failure for a closed output or input, with the reason why the process ended."""
         with suppress(OSError):
             self._link.settimeout(END_NOTICE)
             self._link.recv(1, socket.MSG_PEEK)
@@ -203,7 +203,7 @@ class Process:
             return report if isinstance(report, dict) else {}
         _kill_marked(
             f"{MARK}={self._mark}"
-        )  # the supervisor did not come to it: another process ended it first
+        )  # the supervisor could not do it, as another process has ended it
         return {}
 
     def forget(self) -> None:
@@ -214,7 +214,7 @@ class Process:
 
 
 def _kill_marked(mark: str) -> None:
-    """Kill every process that has a mark in its environment, as far as the system tells."""
+    """Kill every process with a mark in its environment, if the system shows environments."""
     found = True
     while found:
         found = False
@@ -233,7 +233,7 @@ def _left(until: float) -> float:
 
 
 def _last(errors: str) -> str:
-    """The last line that says something, in a form that a record can hold."""
+    """The last line that is not empty, in a form for records."""
     lines = [line.strip() for line in errors.splitlines() if line.strip()]
     return recordable(lines[-1]) if lines else ""
 

@@ -22,7 +22,7 @@ from duels.core.player import Player
 
 
 def command_of(text: str) -> list[str]:
-    """The words of a command line, the program's place first; no shell is asked about them."""
+    """The words of a command line, with the path of the program first; no shell is used."""
     try:
         words = shlex.split(text)
     except ValueError as error:
@@ -44,10 +44,10 @@ def class_named(name: str) -> type[Player]:
     module, _, attribute = name.partition(":")
     here = os.getcwd()
     if here not in sys.path:
-        sys.path.append(here)  # last: a file here hides no module of Python's
+        sys.path.append(here)  # last, so that a file here hides no module of Python
     try:
         found: object = import_module(module)
-    except Exception as error:  # a module from outside may do anything
+    except Exception as error:  # an external module may raise anything
         raise UnknownName(f"{name} cannot be imported: {one_line(error)}") from error
     for part in attribute.split("."):
         found = getattr(found, part, None)
@@ -57,7 +57,7 @@ def class_named(name: str) -> type[Player]:
 
 
 def made(name: str, stream: str) -> Player:
-    """A player of such a class, built with its stream if it takes one, else with nothing."""
+    """An instance of such a class, created with its stream if it takes one, else without."""
     from inspect import signature
 
     kind = class_named(name)

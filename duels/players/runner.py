@@ -32,18 +32,21 @@ Made = TypeVar("Made")
 class Host:
     """Runs one or both players of a match: informs them, asks for moves, forfeits those that fail.
 
-    A player that crashes, is too late or answers what is no option forfeits the match, with the
-    reason in the record. An exception of a built-in opponent is raised, as it is a bug here.
+    A player that crashes, is too late or returns an invalid move forfeits the match, with the
+    reason in the record. An exception of a built-in opponent is raised, since it is a bug.
     """
 
     def __init__(
         self, match: Match, players: Mapping[int, Player], *, charged: bool = True
     ) -> None:
-        """With `charged` false, a player who answers in time has used none of it: built-in
-        opponents budget, and a slow machine is not held against them."""
+        """Without `charged`, answers in time cost no time.
+
+        This is for built-in opponents, which budget their time, so that a slow machine does not
+        make them lose.
+        """
         self.match, self.players, self.charged = match, players, charged
         self._ended = False
-        # How much of the log each was told, of those who listen: to tell takes longer than to play.
+        # By seat: events sent so far, for players that listen. Informing takes longer than playing.
         self._told = {
             seat: 0
             for seat, player in players.items()
@@ -82,7 +85,7 @@ class Host:
             self.choose()
 
     def close(self) -> None:
-        """End what the players started."""
+        """Release the resources of the players."""
         for player in self.players.values():
             with suppress(Misbehaved):
                 guarded(player, player.close)
@@ -110,12 +113,12 @@ class Host:
 
 
 def listens(player: Player) -> bool:
-    """Whether a player wants to be told what happens; one in another process says so when ready."""
+    """Whether a player uses events; one in another process declares it when it is ready."""
     return type(player).on_event is not Player.on_event and getattr(player, "listening", True)
 
 
 def reason(failed: Mapping[int, str]) -> str:
-    """Why players forfeit; where the two of a sealed choice differ, which of them did what.
+    """The reason of a forfeit; both reasons with names if those of a sealed choice differ.
 
     >>> reason({0: "it crashed", 1: "it hung"})
     'Player 1: it crashed; Player 2: it hung'
@@ -126,7 +129,7 @@ def reason(failed: Mapping[int, str]) -> str:
 
 
 def reasons(players: tuple[int, ...], why: str) -> dict[int, str]:
-    """What `reason` put together, by player.
+    """The reasons by player, from the text that `reason` returned.
 
     >>> reasons((0, 1), "Player 1: it crashed; Player 2: it hung")
     {0: 'it crashed', 1: 'it hung'}

@@ -2,17 +2,17 @@
 
     python supervisor.py LINK MEMORY PROCESSES COMMAND…
 
-A bot's input and output go straight to the host; its errors come here, where the last of them are
-kept and the rest dropped. LINK is a socket to the host. A byte on it asks the bot to come to an end
-soon; its end, which is also what happens when the host dies, ends everything at once. Before the
-supervisor goes it writes one line of JSON there: why it ended, and the last of the bot's errors.
+The bot's input and output are connected to the host. Its error stream is read here; only the last
+lines are kept. LINK is a socket to the host. A byte on it requests that the bot ends soon; when it
+is closed, also because the host has died, everything is killed at once. Before the supervisor exits
+it writes one line of JSON to LINK: why the bot ended, and the last lines of its errors.
 
-On Linux nothing escapes: the supervisor is the reaper of all that the bot starts (`prctl`), so a
-process that loses its parent becomes the supervisor's child, sessions and groups of its own or not,
-and the supervisor goes only when it has no child left. Elsewhere what stays in the bot's process
-group is ended.
+On Linux no process of the bot can escape: the supervisor is a subreaper (`prctl`), so a process
+that loses its parent becomes the supervisor's child, even in its own session or process group, and
+the supervisor exits only when it has no child left. On other systems the bot's process group is
+killed.
 
-It imports little and nothing of this package, because it starts with every bot.
+It imports few modules and none of this package, because it is started with every bot.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ import sys
 import time
 from contextlib import suppress
 
-TICK = 0.1  # seconds between two looks at memory and processes
+TICK = 0.1  # seconds between two checks of memory and processes
 GRACE = 1.0  # seconds that a bot has to end by itself
 ERROR_TAIL = 2000  # bytes of a bot's errors that are reported
 BURST, RATE = 16 * 2**20, 2**20  # bytes of errors at once, and a second
@@ -72,7 +72,7 @@ class Bot:
         self._stop = True
 
     def watch(self) -> str:
-        """Until it ends, breaks a limit or is no longer wanted: which of these."""
+        """Wait until the bot ends, exceeds a limit or is to be ended; returns the reason."""
         poll = select.poll()
         for fd in (self.link.fileno(), self._said, self._woken):
             poll.register(fd, select.POLLIN)
@@ -97,7 +97,7 @@ class Bot:
                 return "it was no longer wanted"
 
     def _hear(self) -> str:
-        """Read what it writes to its errors; "end" where nothing more can come."""
+        """Read from the error stream; returns "end" when it is closed."""
         text = os.read(self._said, 2**16)
         self.errors = (self.errors + text)[-ERROR_TAIL:]
         now = time.monotonic()
@@ -108,7 +108,7 @@ class Bot:
         return "" if text else "end"
 
     def _ended(self) -> str | None:
-        """Reap whatever has ended; how the bot itself did."""
+        """Reap ended processes; returns how the bot itself ended, if it has."""
         with suppress(ChildProcessError):
             while True:
                 pid, status = os.waitpid(-1, os.WNOHANG)
@@ -120,7 +120,7 @@ class Bot:
         return None
 
     def _excess(self) -> str | None:
-        """Whether it takes more than it may, with all that it started."""
+        """The limit that the bot and its processes exceed, if any."""
         pids = _descendants()
         if len(pids) > self.processes:
             return f"it started more than {self.processes} processes"
@@ -129,7 +129,7 @@ class Bot:
         return None
 
     def end(self) -> None:
-        """Kill all there is. What could still start others is stopped first."""
+        """Kill all processes. Each is stopped first, so that it cannot start others."""
         while True:
             stopped: set[int] = set()
             while new := set(_descendants()) - stopped:
@@ -147,14 +147,14 @@ class Bot:
             except ChildProcessError:
                 break
             time.sleep(0.001)
-        with suppress(OSError):  # its last words
+        with suppress(OSError):  # the last error output
             os.set_blocking(self._said, False)
             while text := os.read(self._said, 2**16):
                 self.errors = (self.errors + text)[-ERROR_TAIL:]
 
 
 def _become(command: list[str], memory: int, errors: int, link: socket.socket) -> None:
-    """In the new process: be the bot."""
+    """In the new process: execute the program of the bot."""
     try:
         os.setsid()
         _prctl(DEATH_SIGNAL, signal.SIGKILL)
@@ -162,7 +162,7 @@ def _become(command: list[str], memory: int, errors: int, link: socket.socket) -
         for number in (signal.SIGCHLD, signal.SIGTERM, signal.SIGPIPE, signal.SIGXFSZ):
             signal.signal(number, signal.SIG_DFL)
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-        # What is written to counts, not what is only reserved: of that, node takes terabytes.
+        # Limit memory that is written to, not memory that is reserved: node reserves terabytes.
         with suppress(OSError, ValueError):
             resource.setrlimit(resource.RLIMIT_DATA, (memory, memory))
         os.execv(command[0], command)
@@ -184,7 +184,7 @@ def _told(status: int) -> str:
 
 
 def _descendants() -> list[int]:
-    """Everything that was started from here and still runs, zombies included. Linux only."""
+    """All descendants of this process, zombies included. Linux only."""
     found: list[int] = []
     work = [os.getpid()]
     while work:
@@ -199,7 +199,7 @@ def _descendants() -> list[int]:
 
 
 def _resident(pid: int) -> int:
-    """Bytes of memory that a process holds and that are no file's."""
+    """Bytes of resident memory of a process that are not backed by files."""
     with suppress(OSError), open(f"/proc/{pid}/status", "rb") as file:
         return 1024 * sum(int(line.split()[1]) for line in file if line.startswith(MEMORY_LINES))
     return 0

@@ -1,4 +1,4 @@
-"""An opponent that picks any of its options, each equally likely.
+"""An opponent that chooses uniformly among its options.
 
 >>> from duels.core import Match
 >>> from duels.core.chance import stream
@@ -22,9 +22,9 @@ class Uniform(Mixed):
         return dict.fromkeys(candidates, 1 / len(candidates))
 
     def choose(self, view: View) -> Move:
-        """Drawn as a whole number, which equal chances allow: no rounding favours any."""
+        """A move drawn by a random integer, which is exactly uniform, without rounding."""
         return self.randomness(view).choice(self.candidates(view))
 
     def candidates(self, view: View) -> Sequence[Move]:
-        """The moves among which it does not care."""
+        """The moves from which it chooses."""
         return view.options

@@ -270,7 +270,7 @@ def test_the_usual_opponent_is_perfect_where_it_can_be(tmp_path: Path) -> None:
     data = json.loads((tmp_path / "game.json").read_text(encoding="utf-8"))
     assert data["players"] == ["human", "perfect"]
     done = run(tmp_path, "play cipher --set swap=chosen --save other.json", typed=["quit"])
-    assert "swap=chosen is not solved: the card taken is then" in done.err
+    assert "swap=chosen is not solved: the opponent then chooses the card" in done.err
     assert "which the training does not support. ismcts plays instead." in done.err
     data = json.loads((tmp_path / "other.json").read_text(encoding="utf-8"))
     assert data["players"] == ["human", "ismcts"]

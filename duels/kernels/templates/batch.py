@@ -30,7 +30,7 @@ def start(rules: Any, state: Array, streams: Array, i: int) -> None:
 def advance(
     rules: Any, state: Array, streams: Array, i: int, one: int, two: int, limit: int
 ) -> tuple[int, int]:
-    """One decision and the chance after it: how the game ended, and who has won."""
+    """Play one decision and the chance events after it; returns the kind of end and the winner."""
     if sealed:
         wrong_one = not legal(rules, state, i, 0, one)
         wrong_two = not legal(rules, state, i, 1, two)

@@ -52,10 +52,10 @@ def begin(
     rules: Any, tables: Any, state: Array, streams: Array, seats: Array, where: Array,
     limit: int, skipped: Array,
 ) -> bool:  # fmt: skip
-    """Deal anew; False if some game never gave the agent a choice.
+    """Restart games; False if a game never reaches a choice of the agent.
 
-    Games that end before the agent had a choice are added to `skipped`: how many, what
-    they brought it, and how many it won.
+    Games that end before the agent's first choice are added to `skipped`: their number, the agent's
+    total return, and its wins.
     """
     fair = True
     for i in range(state.shape[0]):
@@ -69,7 +69,7 @@ def step(
     rules: Any, tables: Any, state: Array, streams: Array, seats: Array, actions: Array,
     where: Array, limit: int, rewards: Array, ending: Array, final: Array, skipped: Array,
 ) -> bool:  # fmt: skip
-    """Play the agent's actions, then all that follows until the agent must choose again."""
+    """Play the agent's actions, then chance and opponent until the agent must choose again."""
     fair = True
     for i in range(state.shape[0]):
         rewards[i] = ending[i] = 0

@@ -23,7 +23,10 @@ def meet(
     rules: Any, first: Any, second: Any, state: Array, streams: Array, keys: Array, limit: int,
     winner: Array, ending: Array, choices: Array, actions: Array, rows: Array, game: int,
 ) -> tuple[int, int]:  # fmt: skip
-    """Games from number `game` on while there is room: the next one, and the choices made."""
+    """Play games from number `game` on while the arrays have room.
+
+    Returns the number of the next game, and the number of choices.
+    """
     made = 0
     while game < winner.shape[0] and made + limit <= actions.shape[0]:
         seat = game & 1  # of the first policy
