@@ -11,6 +11,7 @@ import random
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from typing import Any
+from weakref import WeakValueDictionary
 
 import asyncpg
 
@@ -48,6 +49,11 @@ moved AS (
     RETURNING room)
 UPDATE rooms SET version = version + 1 WHERE id IN (SELECT room FROM moved)
 """
+# As after taking over a room, where it is unknown whether that has happened.
+FENCE = """
+UPDATE rooms SET version = version + 1
+WHERE id IN (SELECT room FROM owners WHERE room = $1 AND worker = $2)
+"""
 WHOSE = """
 SELECT owners.worker, workers.address FROM owners LEFT JOIN workers ON workers.id = owners.worker
 WHERE owners.room = $1
@@ -70,6 +76,8 @@ class Leases:
         self._connection: Any = None
         self._held = True  # the lock, at the last check
         self._watcher: asyncio.Task[None] | None = None
+        self._unsure: set[str] = set()  # rooms whose lease may have been taken: no result arrived
+        self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
 
     async def open(self) -> None:
         await self._acquire()
@@ -128,6 +136,17 @@ class Leases:
             except Exception:
                 log.exception("acquiring the lock in PostgreSQL again failed")
 
+    async def _take(self, run: Callable[..., Awaitable[Any]], room: str) -> None:
+        """Take the lease of a room if it is free, and report it if it was another worker's."""
+        unsure = room in self._unsure
+        self._unsure.add(room)  # unless the result arrives
+        taken = await run("execute", TAKE, room, self._worker, ALIVE) != "UPDATE 0"
+        if unsure and not taken:
+            taken = await run("execute", FENCE, room, self._worker) != "UPDATE 0"
+        self._unsure.discard(room)
+        if taken:
+            self._taken(room)
+
     async def lease_holder(self, run: Callable[..., Awaitable[Any]], room: str) -> str | None:
         """Take the lease of a room if it is free; returns the address of its holder.
 
@@ -136,8 +155,9 @@ class Leases:
         while True:
             if not self._held:
                 raise Unavailable("this worker has lost its connection to PostgreSQL")
-            if await run("execute", TAKE, room, self._worker, ALIVE) != "UPDATE 0":
-                self._taken(room)
+            # One at a time, so that no caller goes on before `taken` was called.
+            async with self._locks.setdefault(room, asyncio.Lock()):
+                await self._take(run, room)
             found = await run("fetchrow", WHOSE, room)
             if found is None or found["worker"] == self._worker:
                 return None

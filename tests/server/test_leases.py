@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -60,8 +61,9 @@ def test_who_takes_a_room_from_another_ends_what_that_writes(
     run(test)
 
 
+@pytest.mark.parametrize("cut", [False, True], ids=["answered", "cut"])
 def test_a_room_that_moved_away_and_back_is_read_again(
-    postgres: Postgres, monkeypatch: pytest.MonkeyPatch
+    postgres: Postgres, monkeypatch: pytest.MonkeyPatch, cut: bool
 ) -> None:
     """A process may get a lease back before it has noticed that it was lost: what it has in memory
     is older than what clients were shown by the other process."""
@@ -87,6 +89,17 @@ def test_a_room_that_moved_away_and_back_is_read_again(
         hashes = list(there.row.hashes)
         assert hashes != [None, None]
         await new.store._leases._connection.close()  # type: ignore[attr-defined]
+        if cut:  # the lease is taken back, and the connection is cut before the result arrives
+            execute = old.store._run  # type: ignore[attr-defined]
+
+            async def lose(*arguments: Any) -> None:
+                await execute(*arguments)
+                raise Unavailable("the connection was cut")
+
+            monkeypatch.setattr(old.store, "_run", lose)
+            with pytest.raises(Unavailable):
+                await old.store.lease_holder(row.id)
+            monkeypatch.setattr(old.store, "_run", execute)
         assert await old.store.lease_holder(row.id) is None
         assert stale.unloaded
         assert b'"bye"' in ear.told[-1][1]
