@@ -72,6 +72,7 @@ async def served(
     config = uvicorn.Config(
         make_app(manager), ws="websockets-sansio", http="httptools", lifespan="on",
         log_level="error", ws_max_size=settings.limits.message_size, ws_per_message_deflate=False,
+        timeout_keep_alive=600,  # longer than the client keeps a connection, so that none is cut
     )  # fmt: skip
     server = uvicorn.Server(config)
     listening = socket.create_server(("127.0.0.1", 0))
