@@ -50,7 +50,7 @@ def specs() -> dict[str, GameSpec]:
 
 
 def find(name: str) -> type[AnyGame]:
-    """The game with this slug, or whose slug, or else a later word of it, begins like that."""
+    """The game with this slug; the beginning of the slug or of a later word of it is sufficient."""
     wanted = name.lower().replace(" ", "-").replace("_", "-")
     fits = _matching(BUILT_IN, wanted)
     games = BUILT_IN if fits else catalogue()
@@ -81,7 +81,7 @@ def game_of(game: str | AnyGame) -> AnyGame:
 
 
 def solve(game: str | AnyGame, progress: Progress | None = None) -> Solution:
-    """The solution of a game, which may be named; `progress` is told of long work.
+    """The solution of a game, given as an object or by name; long work calls `progress`.
 
     >>> solve("fire").start_value()
     Fraction(277, 486)
@@ -92,7 +92,7 @@ def solve(game: str | AnyGame, progress: Progress | None = None) -> Solution:
 
 
 def charts(game: str | AnyGame, progress: Progress | None = None) -> list[Chart]:
-    """The charts of perfect play of a game, which may be named."""
+    """The charts of perfect play of a game, given as an object or by name."""
     from duels import plotting
 
     return plotting.charts(game_of(game), progress)

@@ -1,16 +1,16 @@
-"""Digit Duel, every attacker state, by backward induction over the turns left.
+"""Backward induction over all attacker states of Digit Duel, by the number of turns left.
 
-A state in which the attacker is about to choose is two sets of `size` digits and two life totals,
-each from 1 to `life`. A layer holds those of one size, by the ranks of both sets (attacker's
-first) and then by life, always the same player's life first: the two players swap roles each turn,
-and keeping the order makes what one digit leads to one contiguous stretch of the layer below.
+A state in which the attacker chooses is two sets of `size` digits and two life totals, each from 1
+to `life`. A layer contains the states of one size, by the ranks of both sets (attacker's first) and
+then by life, always the same player's life first: the players swap roles each turn, and with this
+order the successors of one digit are contiguous in the layer below.
 
-Open game. Play ends in a knock-out by the attacker of that turn or after the last turn, so for a
-given size the results, each an outcome with its distance, form a short ladder from the attacker's
-worst (beaten next turn) to the best (wins this turn). `solver.ladder` lists it.
-Stepping back one turn turns the ladder of one size fewer upside down, with "wins this turn" on
-top; counting rungs from 1 and letting 0 stand for "knocked out", the rule for all rungs is
-`top - (least, over own digits, of the greatest, over the answers, of the rungs reached)`.
+Open game. Play ends with a knock-out by the attacker of that turn or after the last turn, so for a
+given size there are few results (outcome and distance). `solver.ladder` lists them in order, from
+the attacker's worst (beaten next turn) to the best (wins this turn); a rung is an index into it.
+One turn earlier the roles are swapped, so the order is reversed, with "wins this turn" as the new
+best. With rungs counted from 1, and 0 for "knocked out", the recursion is
+`top - (minimum over the attacker's digits of the maximum over the defender's digits)`.
 """
 
 from __future__ import annotations
@@ -24,11 +24,13 @@ from duels.algorithms.compiled.subsets import subsets
 
 
 def open_layers(digits: int, life: int) -> Iterator[Array]:
-    """Each layer in turn, from one digit left to all, as rungs from 1:
-    [pair of sets, attacker's life - 1, defender's life - 1]."""
+    """Yield each layer, from one digit left to all, as rungs counted from 1.
+
+    Indices are [pair of sets, attacker's life - 1, defender's life - 1].
+    """
     need_numba()
     lives = np.arange(life)
-    # After the last turn the next attacker has won only with more life; the last one wins ties.
+    # After the last turn the next attacker wins only with more life; ties go to the last attacker.
     below = (1 + (lives[:, None] > lives[None, :])).astype(np.uint8).reshape(1, -1)
     for size in range(1, digits + 1):
         sets = subsets(digits, size)
@@ -43,7 +45,7 @@ def open_layers(digits: int, life: int) -> Iterator[Array]:
 
 
 def hidden_layers(digits: int, life: int) -> Iterator[tuple[Array, float]]:
-    """The attacker's winning chances in the same layout, and each layer's largest duality gap."""
+    """Yield the attacker's probabilities to win in the same layout, and the largest duality gap."""
     need_numba()
     lives = np.arange(life)
     below = (lives[:, None] > lives[None, :]).astype(np.float64).reshape(1, life, life)

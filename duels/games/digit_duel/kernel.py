@@ -139,7 +139,7 @@ def options(rules: Rules, state: Array, i: int, player: int) -> Scalar:
 
 @compiled
 def gain(rules: Rules, state: Array, i: int, player: int, action: int) -> Scalar:
-    """Damage dealt or taken, summed over what the other may do, which orders digits as a mean."""
+    """Damage dealt or taken, summed over the opponent's digits: the same order as the mean."""
     theirs = state[i, LEFT + 1 - player]
     if player == state[i, ATTACKER]:
         if action - bits.top(theirs) >= state[i, LIFE + 1 - player]:
@@ -159,22 +159,22 @@ class Rungs(NamedTuple):
     pattern: Array  # of each pair of sets
     rungs: Array  # of each pattern, two in a byte
     scores: Array  # by size and rung
-    spare: Array  # life of each player that the table leaves out
-    memory: Array  # of attacks that were weighed: those that win and, above them, the kept ones
+    spare: Array  # by player: life above that of the table, which does not matter
+    memory: Array  # cache of evaluated attacks: those that win and, in higher bits, the best ones
     life: int
     lasting: bool  # whether distances count
 
 
-MOST_REMEMBERED = 40_000_000  # states with an attack to choose; where there are more, none is
+MOST_REMEMBERED = 40_000_000  # attacker states; with more, nothing is cached
 HALF_WORD = 16
-SOON = 1000  # scores of an attacker: wins in so many turns less, or loses in so many turns
+SOON = 1000  # score of an attacker: SOON minus the turns to a win, or the turns to a loss
 
 
 @compiled
 def score_of_next(
     rungs: Rungs, state: Array, i: int, attacker: int, left: int, attack: int, defence: int
 ) -> Scalar:
-    """What the defender, who attacks next, has after a defence; `left` are the attacker's digits.
+    """The score of the defender, who attacks next, after a defence; `left`: the attacker's digits.
 
     Larger is better for the defender: `SOON` less the turns to a win, or the turns to a loss.
     """
@@ -197,7 +197,7 @@ def score_of_next(
 def look(
     rules: Rules, rungs: Rungs, state: Array, i: int, attacker: int, attack: int
 ) -> tuple[int, int]:
-    """What an attack is worth to the attacker, and the turns to the end: `DigitDuelTable`."""
+    """The value of an attack to the attacker, and the turns to the end, as `DigitDuelTable`."""
     left, moves, score = state[i, LEFT + attacker] ^ (1 << attack), state[i, LEFT + 1 - attacker], 0
     for k in range(bits.count(moves)):
         found = score_of_next(rungs, state, i, attacker, left, attack, bits.nth(moves, k))
@@ -236,9 +236,9 @@ def weigh_defences(rules: Rules, rungs: Rungs, state: Array, i: int, player: int
 
 @compiled
 def weigh(rules: Rules, rungs: Rungs, state: Array, i: int, player: int) -> Scalar:
-    """What each digit is worth. An attack is weighed against all defences, so it is remembered.
+    """The value of each digit. Attacks are evaluated against all defences, so they are cached.
 
-    What is remembered depends on the state alone: the order of writes does not matter.
+    Cached values depend only on the state, so the order of writes does not matter.
     """
     if player != state[i, ATTACKER]:
         return weigh_defences(rules, rungs, state, i, player)
@@ -266,7 +266,7 @@ HIDDEN = placed("duels.games.digit_duel.opponents:hidden_chooser")
 
 @lru_cache(maxsize=8)
 def table(game: DigitDuel) -> Rungs:
-    """The values of the open game in arrays: the table's own bytes, and where to find them."""
+    """The values of the open game as arrays: the bytes of the table, and its offsets."""
     from math import comb
 
     from duels.algorithms import solve, tables
@@ -327,7 +327,7 @@ def values(game: DigitDuel, rows: Array) -> Array | None:
     wins[before] = table.attacker_wins(
         *(part[before] for part in (attacker, mine, theirs, life, other))
     )
-    held = np.ones(len(rows), np.bool_)  # the attacker's win, whatever the answer
+    held = np.ones(len(rows), np.bool_)  # whether the attacker wins against every defence
     for digit in range(1, game.digits + 1):
         at = np.flatnonzero(~before & (theirs >> digit - 1 & 1 == 1))
         left = theirs[at] ^ 1 << digit - 1

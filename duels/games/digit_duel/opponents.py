@@ -1,4 +1,4 @@
-"""The opponents of the hidden Digit Duel that know its solution: the values of its table."""
+"""Compiled opponents of the hidden Digit Duel that know its solution, from its table."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from duels.kernels.simultaneous import chooser_tables, mixed
 
 
 class Chances(NamedTuple):
-    """The attacker's winning chances; see `duels.games.digit_duel.solver`."""
+    """The attacker's probabilities to win; see `duels.games.digit_duel.solver`."""
 
     rank: Array  # of a set among those of its size
     count: Array  # of sets, by size
     start: Array  # of the pairs of sets, by size
     wins: Array  # by pair, attacker's life and defender's life
-    spare: Array  # life of each player that the table leaves out
+    spare: Array  # by player: life above that of the table, which does not matter
 
 
 @compiled
@@ -79,7 +79,7 @@ def table(game: DigitDuel) -> Chances:
             wins[starts[size] + one * counts[size] + two, mine, theirs] = (
                 value if state.attacker == 0 else 1.0 - value
             )
-    wins.setflags(write=False)  # as a table that was found
+    wins.setflags(write=False)  # read-only, like a table from a file: numba compiles for one type
     return Chances(ranks, np.array(counts), starts, wins, np.array(spare))
 
 

@@ -1,17 +1,17 @@
-"""Digit Duel: the table of every attacker state, read on a bare Python.
+"""Solution of Digit Duel: the table of all attacker states, read by pure Python.
 
-Tables are relative to roles: the attacker's digits and life, then the defender's. The open game
-is won or lost, so its table holds, for each pair of sets of digits and each pair of life totals, a
-rung of the `ladder`: the outcome together with its distance. Only a few thousand patterns of rungs
-over the life totals occur among the pairs of sets, so the payload is, in this order:
+Tables are relative to roles: the attacker's digits and life, then the defender's. The open game has
+no draws, so its table contains, for each pair of sets of digits and each pair of life totals, a
+*rung*: the index of an outcome with its distance in the list `ladder`. Only a few thousand patterns
+of rungs over the life totals occur among the pairs of sets, so the payload is, in this order:
 
-- how many patterns there are, and how many bytes a pattern's number takes (2 or 4): 4 bytes each;
+- the number of patterns, and the size in bytes of a pattern's number (2 or 4): 4 bytes each;
 - the number of its pattern for each pair of sets, zeros up to a multiple of eight;
 - the patterns, by the attacker's life and then the defender's, two rungs to a byte, the lower half
   of the byte first.
 
-With `hidden` both choose at once and the payload is the attacker's winning chances, 8-byte floats:
-39 MB for the default digits and life, made in seconds and kept only in the user's data directory.
+With `hidden` choices are simultaneous, and the payload is the attacker's probability to win, 8-byte
+floats: 39 MB for the default options, computed in seconds and stored in the user's data directory.
 
 >>> from duels.games import load
 >>> game = load("digit-duel")
@@ -44,10 +44,10 @@ LARGEST_HIDDEN = 40_000_000  # of a hidden one: twenty seconds, 800 MB and a fil
 
 
 def ladder(size: int) -> list[tuple[bool, int]]:
-    """What can be known with `size` digits left, from the attacker's worst to the best.
+    """The possible results with `size` digits left, from the attacker's worst to the best.
 
-    Each rung says whether the attacker wins and in how many turns. A knock-out is always by the
-    attacker of that turn, so before the last turn the distance alone tells the winner.
+    Each rung is whether the attacker wins, and in how many turns. A knock-out is always by the
+    attacker of that turn, so before the last turn the distance determines the winner.
 
     >>> ladder(4)
     [(False, 2), (False, 4), (True, 4), (True, 3), (True, 1)]
@@ -59,10 +59,10 @@ def ladder(size: int) -> list[tuple[bool, int]]:
 
 
 def lives(game: DigitDuel) -> tuple[int, int]:
-    """The life totals to solve instead of the game's own: smaller ones that play the same.
+    """Smaller life totals with which the game has the same solution.
 
-    Neither player can lose more than `most`. A lead larger than that only needs to stay larger, and
-    when both have more than that only the difference counts.
+    Neither player can lose more than `most`. A lead larger than that need only stay larger, and if
+    both players have more than that, only the difference matters.
 
     >>> lives(DigitDuel(life=999)), lives(DigitDuel(life="3/999")), lives(DigitDuel())
     ((21, 21), (3, 24), (10, 10))
@@ -76,16 +76,16 @@ def lives(game: DigitDuel) -> tuple[int, int]:
 
 
 def table_game(game: AnyGame) -> DigitDuel:
-    """The variant whose table serves this one: its equal lives cover both players' totals."""
+    """The variant whose table contains this one: its equal lives cover both players' totals."""
     assert isinstance(game, DigitDuel)
     life = max(lives(game))
     if game.digits == 9 and life < 10 and not game.hidden:
-        life = 10  # the shipped table holds all lower totals too
+        life = 10  # the shipped table contains all lower totals too
     return DigitDuel(life=life, digits=game.digits, hidden=game.hidden)
 
 
 class RoleTable:
-    """What both tables share: where a pair of sets and a pair of life totals are found."""
+    """Base of both tables: the indices of a pair of sets and of a pair of life totals."""
 
     def __init__(self, game: AnyGame, payload: memoryview | bytes) -> None:
         assert isinstance(game, DigitDuel)
@@ -99,14 +99,14 @@ class RoleTable:
         self._pairs = self._starts.pop()
 
     def _place(self, state: State) -> tuple[int, int]:
-        """The numbers of the pair of sets and, within it, of the pair of life totals."""
+        """The index of the pair of sets and, within it, of the pair of life totals."""
         mine, theirs = state.attacker, 1 - state.attacker
         size = len(state.digits[mine])
         row = subset_rank(state.digits[mine]) * self._counts[size]
         pair = self._starts[size] + row + subset_rank(state.digits[theirs])
         one, two = (state.life[player] - 1 - self._spare[player] for player in (mine, theirs))
         if not (0 <= one < self._life and 0 <= two < self._life):
-            raise TableError("no game of Digit Duel with these options comes to this position")
+            raise TableError("this position is not reachable in Digit Duel with these options")
         return pair, one * self._life + two
 
     def _places(
@@ -124,7 +124,7 @@ class RoleTable:
         return pair + rank[theirs], one * self._life + two, size
 
     def attacker_wins(self, attacker: Any, mine: Any, theirs: Any, life: Any, other: Any) -> Any:
-        """The attacker's chances to win, for arrays of states before the attack. Needs numpy."""
+        """The attacker's probability to win in arrays of states before the attack. Needs numpy."""
         raise NotImplementedError
 
 
@@ -135,7 +135,7 @@ class DigitDuelTable(RoleTable):
         super().__init__(game, payload)
         _, self._wide = struct.unpack_from("<II", self.payload)
         self._patterns_at = 8 + (self._pairs * self._wide + 7) // 8 * 8
-        # One choice asks for the same states several times: for a value, then for the distance.
+        # Cached, since a choice needs the same states several times: for values and distances.
         self._kept = lru_cache(maxsize=4096)(self._result)
         self._ladders = [ladder(size) for size in range(self._game.digits + 1)]
 
@@ -144,7 +144,7 @@ class DigitDuelTable(RoleTable):
         return float(self.result(state)[0] == 0)
 
     def distance(self, state: State) -> int:
-        """Turns to the end, this one included: the winner hurries and the loser delays."""
+        """Turns to the end, this one included, if the winner hurries and the loser delays."""
         return self.result(state)[1]
 
     def result(self, state: State) -> tuple[int, int]:
@@ -193,10 +193,10 @@ class DigitDuelTable(RoleTable):
 
 
 class HiddenDuelTable(RoleTable):
-    """The values of the hidden variant, where attack and defence are chosen at once."""
+    """The values of the hidden variant, in which attack and defence are simultaneous."""
 
     def value(self, state: State) -> float:
-        """Player 1's winning chances in a state in which both choose."""
+        """Player 1's probability to win in a state in which both choose."""
         pair, cell = self._place(state)
         (wins,) = struct.unpack_from("<d", self.payload, 8 * (pair * self._life**2 + cell))
         return float(wins) if state.attacker == 0 else 1.0 - float(wins)
@@ -219,13 +219,13 @@ def reader(game: AnyGame, payload: memoryview | bytes) -> DigitDuelTable | Hidde
 
 
 def stored_values(game: AnyGame) -> DigitDuelTable | HiddenDuelTable | None:
-    """The game's table, shipped or the user's own, ready to be asked; None if there is none."""
+    """The game's table, shipped or computed by the user; None if there is none."""
     table = tables.find_table(table_game(game), kind(game))
     return None if table is None else reader(game, table.payload)
 
 
 def check_size(game: AnyGame) -> int:
-    """The attacker states to solve; refuse before any work what would not fit or not end."""
+    """The number of attacker states to solve; raises `Unsolved` if there are too many."""
     assert isinstance(game, DigitDuel)
     life = table_game(game).life[0]
     states = (comb(2 * game.digits, game.digits) - 1) * life**2
@@ -289,7 +289,7 @@ class DigitDuelSolution(TableSolution):
         return value if self.game.hidden else Fraction(value)
 
     def distance(self, state: Any) -> int | None:
-        """Turns, not choices; both grow alike, which is all a comparison needs."""
+        """Turns, not choices: both have the same order, which is sufficient for comparisons."""
         if isinstance(self.reader, DigitDuelTable):
             return self.reader.distance(state)
         return None

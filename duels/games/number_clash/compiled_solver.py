@@ -1,9 +1,9 @@
-"""Number Clash, every reachable state, by backward induction over the rounds.
+"""Backward induction over all reachable states of Number Clash, round by round.
 
-A layer holds the states in which each player has `size` numbers left. Within a layer a player's
+A layer contains the states in which each player has `size` numbers left. Within a layer a player's
 side of the state is one index: the rank of the set (sets ascending as bit masks) times `points`,
-plus the score. So a layer is a square array, its transpose is the game seen by the other player,
-and only the half below the diagonal is solved: the other half is the same matrices transposed.
+plus the score. So a layer is a square array, and its transpose is the game from the view of the
+other player: only the half below the diagonal is solved.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from duels.algorithms.compiled.subsets import Sets, subsets
 
 
 class Layers(NamedTuple):
-    """Of each layer, from one number left to all: which states are reachable, and the values."""
+    """By layer, from one number left to all: which states are reachable, and their values."""
 
     reachable: list[Array]
     values: list[Array]  # of the reachable states below the diagonal, row by row
@@ -28,7 +28,7 @@ class Layers(NamedTuple):
 def solve_layers(
     numbers: int, points: int, progress: Callable[[float, str], None] | None = None
 ) -> Layers:
-    """Solve the game; `progress` hears of each round done, as a part of all states."""
+    """Solve the game; `progress` is called after each layer, with the part of states done."""
     need_numba()
     sets = [subsets(numbers, size) for size in range(numbers + 1)]
     reachable = _reachable_layers(sets, points)
@@ -52,9 +52,9 @@ def lower_half(reachable: Array) -> Array:
 
 
 def _reachable_layers(sets: list[Sets], points: int) -> list[Array]:
-    """Forward from the start.
+    """The reachable states of each layer, found forward from the start.
 
-    Scores only grow, so the order of rounds does not matter, and it is enough to follow the games
+    Scores only grow, so the order of rounds does not matter: it is sufficient to follow the games
     in which Player 1 uses numbers in ascending order.
     """
     layer = np.zeros((points, points), np.uint8)
@@ -86,7 +86,7 @@ def _reach(
 ) -> None:
     count, size = numbers.shape
     for one in range(count):
-        above_used = size  # from here on the numbers left are those above all used ones
+        above_used = size  # index from which the numbers left are above all used ones
         while above_used > 0 and numbers[one, above_used - 1] == highest - size + above_used - 1:
             above_used -= 1
         for two in range(count):
@@ -109,7 +109,7 @@ def _solve_layer(
     numbers: Array, without: Array, below: Array, points: int, reachable: Array, layer: Array,
     game: Array, table: Array, mix: Array, label: Array,
 ) -> float:  # fmt: skip
-    """Fill `layer` from the one below it; the largest duality gap."""
+    """Fill `layer` from the one below it; returns the largest duality gap."""
     count, size = numbers.shape
     worst = 0.0
     for one in range(count):
@@ -132,7 +132,7 @@ def _solve_layer(
                                 game[i, j] = 0.0 if b + 1 == points else below[down, across + 1]
                     value, gap = solve(game, size, size, table, mix, label)
                     worst = max(worst, gap)
-                    if row != column:  # on the diagonal symmetry says one half, exactly
+                    if row != column:  # on the diagonal the value is exactly 1/2, by symmetry
                         layer[row, column] = value
                         layer[column, row] = 1.0 - value
     return worst

@@ -56,8 +56,8 @@ def play(rules: Rules, state: Array, streams: Array, i: int, mine: int, theirs: 
     state[i, LEFT] ^= 1 << mine
     state[i, LEFT + 1] ^= 1 << theirs
     gap = mine - theirs
-    # One less beats one more; any other gap is won by the higher number. (Whole numbers and no
-    # conditions: a branch here would be mispredicted every other time.)
+    # A number beats the one that is larger by one; otherwise the higher number wins. (Integer
+    # arithmetic without conditions: a branch would often be mispredicted.)
     one = state[i, SCORE] + (int(gap > 1) | int(gap == -1))
     two = state[i, SCORE + 1] + (int(gap < -1) | int(gap == 1))
     state[i, SCORE], state[i, SCORE + 1] = one, two
@@ -96,7 +96,7 @@ def options(rules: Rules, state: Array, i: int, player: int) -> Scalar:
 
 @compiled
 def gain(rules: Rules, state: Array, i: int, player: int, action: int) -> Scalar:
-    """Rounds won less rounds lost, against each number that the other has left."""
+    """Rounds won minus rounds lost, over all numbers that the opponent has left."""
     theirs = state[i, LEFT + 1 - player] << 1  # so that there is a place below every number
     at = action + 1
     beaten = bits.count((theirs & ((1 << (at - 1)) - 1)) >> 1) + ((theirs >> (at + 1)) & 1)

@@ -1,4 +1,4 @@
-"""The opponents of Number Clash that know its solution: the values of the table, as an array."""
+"""Compiled opponents of Number Clash that know its solution, from the values of its table."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ LARGEST = 10_000_000  # combinations of numbers and scores: 80 MB
 
 
 class Values(NamedTuple):
-    """The table's values, with a place for all that cannot come about and for both halves."""
+    """The table's values as full arrays: unreachable states and both halves included."""
 
     rank: Array  # of a set among those of its size
     starts: Array  # of the square of a layer, by how many numbers are left
@@ -81,7 +81,7 @@ def table(game: NumberClash) -> Values:
 
 
 def fill(layers: list[Array], payload: memoryview) -> None:
-    """Whole layers from the lower halves that `duels.games.number_clash.solver` stores."""
+    """Fill whole layers from the lower halves that `duels.games.number_clash.solver` stores."""
     size = sum(len(layer) * (len(layer) - 1) // 2 for layer in layers[1:])
     blocks = -(-size // number_clash.BLOCK)
     at = blocks * number_clash.BLOCK // 8
@@ -99,7 +99,7 @@ def fill(layers: list[Array], payload: memoryview) -> None:
 
 
 def combinations(game: NumberClash) -> int:
-    """Of numbers left and scores."""
+    """The number of combinations of numbers left and scores."""
     return comb(2 * game.numbers, game.numbers) * game.points**2
 
 

@@ -1,13 +1,13 @@
-"""Number Clash: the table of every reachable state, read on a bare Python.
+"""Solution of Number Clash: the table of all reachable states, read by pure Python.
 
-The game is the same for both players, so v(A, B, a, b) = 1 - v(B, A, b, a) and half of the states
-are enough. A player's side of a state (numbers left, score) is one index among those with as many
-numbers left; states whose first index is the higher are stored, equal ones are worth a half. Many
-combinations of numbers and scores cannot come about, so the payload is, in this order:
+The game is symmetric, so v(A, B, a, b) = 1 - v(B, A, b, a), and half of the states are sufficient.
+A player's side of a state (numbers left, score) is one index among those with as many numbers left.
+States whose first index is the higher are stored; states with equal indices have the value 1/2.
+Many combinations of numbers and scores are not reachable, so the payload is, in this order:
 
 - one bit per combination, set if it is reachable, in blocks of 512 bits;
 - for each block, how many bits are set before it (4 bytes), zeros up to a multiple of eight;
-- the values, Player 1's expected score, 8-byte floats, lowest byte first.
+- the values, Player 1's expected score, 8-byte floats, little-endian.
 
 >>> from duels.games import load
 >>> game = load("number-clash")
@@ -48,7 +48,7 @@ class NumberClashTable:
         self._values_at = self._ranks_at + (4 * blocks + 7) // 8 * 8
 
     def value(self, state: State) -> float:
-        """Player 1's expected score where both have numbers and neither has won yet."""
+        """Player 1's expected score in a state in which both players choose."""
         mine, theirs = (
             subset_rank(state.numbers[player]) * self._points + state.scores[player]
             for player in (0, 1)
@@ -60,7 +60,7 @@ class NumberClashTable:
 
     @cached_property
     def _arrays(self) -> tuple[Any, Any, Any]:
-        """Which combinations are reachable, how many are up to each, and the values."""
+        """Arrays: which combinations are reachable, their cumulative count, and the values."""
         from duels.algorithms.compiled import np
 
         packed = np.frombuffer(self._payload[: self._ranks_at], np.uint8)
@@ -77,10 +77,10 @@ class NumberClashTable:
         mine, theirs = rank[one] * self._points + a, rank[two] * self._points + b
         high, low = np.maximum(mine, theirs), np.minimum(mine, theirs)
         at = np.array(self._starts)[size[one]] + high * (high - 1) // 2 + low
-        at[mine == theirs] = 0  # those are a half, and not stored
+        at[mine == theirs] = 0  # their value is 1/2, and they are not stored
         reachable, before, stored = self._arrays
         if not reachable[at[mine != theirs]].all():
-            raise TableError("no game of Number Clash comes to one of these positions")
+            raise TableError("one of these positions is not reachable in Number Clash")
         value = stored[np.maximum(0, before[at] - 1)]
         return np.where(mine == theirs, 0.5, np.where(mine > theirs, value, 1.0 - value))
 
@@ -90,7 +90,7 @@ class NumberClashTable:
         start = block * BLOCK // 8
         bits = int.from_bytes(self._payload[start : start + BLOCK // 8], "little")
         if not bits >> bit & 1:
-            raise TableError("no game of Number Clash comes to this position")
+            raise TableError("this position is not reachable in Number Clash")
         (before,) = struct.unpack_from("<I", self._payload, self._ranks_at + 4 * block)
         rank = before + (bits & (1 << bit) - 1).bit_count()
         (value,) = struct.unpack_from("<d", self._payload, self._values_at + 8 * rank)
@@ -98,7 +98,7 @@ class NumberClashTable:
 
 
 def layer_starts(numbers: int, points: int) -> tuple[list[int], int]:
-    """Where the bits begin for each count of numbers left, and how many there are in all."""
+    """The index of the first bit for each count of numbers left, and the number of bits."""
     starts = [0, 0]
     for size in range(1, numbers + 1):
         wide = comb(numbers, size) * points
@@ -107,13 +107,13 @@ def layer_starts(numbers: int, points: int) -> tuple[list[int], int]:
 
 
 def stored_values(game: AnyGame) -> NumberClashTable | None:
-    """The game's table, shipped or the user's own, ready to be asked; None if there is none."""
+    """The game's table, shipped or computed by the user; None if there is none."""
     table = tables.find_table(game, KIND)
     return None if table is None else NumberClashTable(game, table.payload)
 
 
 def check_size(game: AnyGame) -> None:
-    """Refuse before any work what would not fit or not end."""
+    """Raise `Unsolved` if the variant is too large."""
     assert isinstance(game, NumberClash)
     combinations = comb(2 * game.numbers, game.numbers) * game.points**2
     if combinations > LARGEST:
@@ -125,7 +125,7 @@ def check_size(game: AnyGame) -> None:
 
 
 def solve(game: AnyGame, progress: Progress | None = None) -> Solved:
-    """Solve a variant with the compiled kernel: the payload, and what is known of its quality."""
+    """Solve a variant in compiled code: the payload of its table, and the accuracy."""
     check_size(game)
     assert isinstance(game, NumberClash)
     from duels.algorithms.compiled import need_numba, np

@@ -125,8 +125,8 @@ def observe(rules: Rules, state: Array, i: int, player: int, out: Array, s: int)
 
 # The built-in opponents
 
-NEVER = 0  # turns to a win where there is no way to one
-MOST_TURNS = 4_000_000  # entries of a table that is made in a tenth of a second
+NEVER = 0  # turns to a win if a win is not possible
+MOST_TURNS = 4_000_000  # entries of a table; that many take a tenth of a second
 
 
 @compiled
@@ -142,7 +142,7 @@ def gain(rules: Rules, state: Array, i: int, player: int, action: int) -> Scalar
 
 @cached
 def fill_turns(refresh: bool, turns: Array) -> None:
-    """Own turns to a win by the other's life points and the own record: largest numbers first."""
+    """Turns to a win by the opponent's life points and the own record: largest numbers first."""
     full = turns.shape[1] - 1
     for lp in range(1, turns.shape[0]):
         for used in range(full):
@@ -160,7 +160,7 @@ def fill_turns(refresh: bool, turns: Array) -> None:
 
 @compiled
 def free_sum(rules: Rules, used: int) -> Scalar:
-    """What the numbers that are not on a record add up to."""
+    """The sum of the numbers that are not on a record."""
     total = 0
     for action in range(rules.numbers):
         total += (1 - ((used >> action) & 1)) * (action + 1)
@@ -171,7 +171,7 @@ def free_sum(rules: Rules, used: int) -> Scalar:
 def look(
     rules: Rules, turns: Array, state: Array, i: int, player: int, action: int
 ) -> tuple[int, int]:
-    """What a number is worth and how many choices are left then: `NumberWarsSolution`."""
+    """The value of a number and the choices left after it, as `NumberWarsSolution`."""
     other, full = 1 - player, (1 << rules.numbers) - 1
     fresh = 1 - ((state[i, USED + player] >> action) & 1)
     own, left = state[i, LP + player], state[i, LP + other] - fresh * (action + 1)
@@ -187,7 +187,7 @@ def look(
         return LOSS, 2 * others - 1
     if mine != NEVER:
         return WIN, 2 * mine
-    # Worn out: the player with fewer LP can repeat a number for ever, if one is left for it.
+    # Neither can win by LP: the player with fewer LP can repeat a number for ever, if possible.
     mine, others = own - free_sum(rules, theirs), left - free_sum(rules, record)
     if mine == others:
         return DRAW, UNKNOWN
@@ -201,7 +201,7 @@ WEIGH_EACH = weighing(options, look)
 
 @compiled
 def weigh(rules: Rules, turns: Array, state: Array, i: int, player: int) -> Scalar:
-    """As `look` has it; quickly where records clear, as one player then always wins."""
+    """As `look` for all moves; fast if records are cleared, since one player then always wins."""
     if not rules.refresh:
         return WEIGH_EACH(rules, turns, state, i, player)
     used, lp = state[i, USED + player], state[i, LP + 1 - player]
@@ -237,7 +237,7 @@ def chooser(game: NumberWars, opponent: str) -> CompiledPolicy | None:
 
 
 def values(game: NumberWars, rows: Array) -> Array | None:
-    """Player 1's score: the player who needs fewer turns wins, the mover if both need as many."""
+    """Player 1's score in rows: the player who needs fewer turns wins, in a tie the mover."""
     from duels.algorithms.solutions import solve
     from duels.games.number_wars.solver import NumberWarsSolution
 

@@ -1,8 +1,8 @@
-"""Number Wars solved by counting: a pure race, in which neither player hinders the other.
+"""Exact solution of Number Wars: a race in which the players do not affect each other.
 
-A player's best is to use the largest free number each time, which makes the damage dealt after any
-number of turns as large as it can be. So each side's turns to a win can be counted on their own,
-and the player who needs fewer (the mover wins ties) has won.
+Using the largest free number each time is optimal, since it maximises the damage after any number
+of turns. So the turns to a win can be counted for each side separately, and the player who needs
+fewer wins (the mover if both need as many).
 
 >>> from duels.games import load
 >>> game = load("number-wars")
@@ -45,7 +45,7 @@ class NumberWarsSolution(Solution):
         return None if theirs is None else 2 * theirs
 
     def _needs(self, state: State) -> tuple[int | None, int | None]:
-        """Own turns to a win, of the mover and of the other; None if there is no way."""
+        """Turns to a win of the mover and of the other player; None if a win is not possible."""
         mover = state.mover
         return (
             self.turns(state.lp[1 - mover], state.used[mover]),
@@ -65,12 +65,12 @@ class NumberWarsSolution(Solution):
         return turns
 
     def _worn_out(self, state: State) -> Fraction:
-        """Without refresh, where neither player has enough numbers left to win by LP alone.
+        """The value without refresh if neither player has enough numbers left to reduce LP to 0.
 
-        If both use all their numbers, LP decide. The player who would lose then avoids that end by
-        repeating a number for ever, which is worth a half, and needs one number on the record to
-        repeat and another that stays unused. Only with a single number can a player who has
-        numbers left never have both.
+        If both use all their numbers, LP decide. The player who would lose then can avoid that end
+        by repeating a number for ever, which scores a half. This needs a number on the record to
+        repeat and another that stays unused; a player who has numbers left has both sooner or
+        later, unless the game has only one number.
         """
         free = [[n for n in range(1, self._numbers + 1) if n not in u] for u in state.used]
         one, two = state.lp[0] - sum(free[1]), state.lp[1] - sum(free[0])
