@@ -19,6 +19,7 @@ from duels.core.chance import stream
 from duels.core.errors import Misbehaved
 from duels.core.game import AnyGame, Move
 from duels.core.match import TURN_LIMIT, Match
+from duels.core.payoffs import unit_of
 from duels.core.player import Player, View
 from duels.games import game_of
 from duels.measure.dispatch import enumerate_positions
@@ -79,7 +80,7 @@ def sampled_exploitability(
     game = game_of(game)
     tell = progress or (lambda part, what: None)
     limit = TURN_LIMIT if turn_limit is None else turn_limit
-    open_game = not game.private
+    open_game, total = not game.private, unit_of(game).total
 
     def play(pair: tuple[Player, Player], which: int, what: str) -> float:
         return _score(game, pair, games, (seed << 8) + which, limit, tell, what)
@@ -99,10 +100,10 @@ def sampled_exploitability(
         for number, (other, name) in enumerate(others[: 1 + open_game]):
             pair = (player, other) if seat == 0 else (other, player)
             scored = play(pair, 1 + 2 * seat + number, f"games against {name}")
-            against[number] = scored if seat == 0 else 1 - scored
+            against[number] = scored if seat == 0 else total - scored
         best, perfect = against
         assert best is not None
-        seats.append(SeatResult(game, seat, start if seat == 0 else 1 - start, perfect, best))
+        seats.append(SeatResult(game, seat, start if seat == 0 else total - start, perfect, best))
     told = [f"{asks} times at each of {count:,} positions" for asks, count in samples]
     note = (
         f"It does not say its mix, so its choices were sampled, {told[0]} in the first seat and "
@@ -144,8 +145,8 @@ def _score(
     game: AnyGame, players: tuple[Player, Player], games: int, seed: int, turn_limit: int,
     tell: Progress, what: str,
 ) -> Estimate:  # fmt: skip
-    """Player 1's mean score in the given number of games, with its standard error."""
-    total = squares = 0.0
+    """Player 1's mean score or payoff in the given number of games, with its standard error."""
+    unit, total, squares = unit_of(game), 0.0, 0.0
     for number in range(games):
         tell(number / games, what)
         begun = (seed << 32) + number
@@ -156,9 +157,10 @@ def _score(
         assert match.result is not None
         if match.result.by == "forfeit":
             raise Misbehaved(match.result.reason)
-        points = {0: 1.0, 1: 0.0, None: 0.5}[match.result.winner]
+        points = float(unit.end(match.result))
         total, squares = total + points, squares + points * points
-    # Smoothed by a win and a loss, so that all wins or none do not give an error of 0.
+    # Smoothed by the best and the worst result, so that equal results do not give an error of 0.
     mean, count = total / games, games + 2
-    spread = (squares + 1) / count - ((total + 1) / count) ** 2
+    high, low = float(unit.highest), float(unit.lowest)
+    spread = (squares + high**2 + low**2) / count - ((total + high + low) / count) ** 2
     return Estimate(mean, sqrt(spread / count))

@@ -22,6 +22,7 @@ from duels.measure.policies import NoMixedStrategy
 from duels.measure.sampled import sampled_exploitability
 from duels.players.external import External, ProcessLimits
 from tests.players.zoo import command
+from tests.plugins.kuhn_poker import KuhnPoker
 
 ROOT = Path(__file__).parents[2]
 PATIENT = ProcessLimits(seconds=60.0, start=60.0)
@@ -187,3 +188,18 @@ def test_a_program_that_is_sampled_gets_streams_that_it_cannot_know(tmp_path: Pa
         told.append({line.rpartition(" ")[0] for line in marks.read_text().splitlines()})
     assert len(told[0]) > 40
     assert not told[0] & told[1]
+
+
+class AlwaysPasses(Player):
+    """Chooses the first option, which is a pass in Kuhn poker."""
+
+    def choose(self, view: View) -> Move:
+        return view.options[0]
+
+
+def test_payoffs_are_sampled_where_wins_pay_differently() -> None:
+    """A bet makes it give up: it loses 1 in every game to a response that bets."""
+    found = sampled_exploitability(KuhnPoker(), AlwaysPasses(), games=60)
+    assert found.value_vs_best_response == (-1.0, -1.0)
+    assert found.seats[0].optimal == -found.seats[1].optimal
+    assert abs(found.seats[0].optimal) < 0.5  # the higher card wins 1
