@@ -18,7 +18,7 @@ are those of the game's `Solution`.
 >>> while match.result is None:
 ...     (seat,) = match.deciders
 ...     match.submit(seat, players[seat].choose(match.view(seat)))
->>> found = adjusted(match, [player.mix for player in players])
+>>> found = adjusted(match, [player.mixed_strategy for player in players])
 >>> match.result.winner, round(found.score, 6), found.regret  # the rest was luck
 (0, 0.569959, (0.0, 0.0))
 """
@@ -123,7 +123,7 @@ def aivat_score(
                 _checked_strategy(strategies[player], match.view_before(number, player), move)
                 for player, move in entry.moves
             ]
-            if all(len(mix) == 1 for mix in known):
+            if all(len(strategy) == 1 for strategy in known):
                 continue
             before = values.average(match.state_before(number), joint_picks(known))
         else:
@@ -137,22 +137,22 @@ def aivat_score(
 
 def _checked_strategy(strategy_of: StrategyOf, view: View, played: Move) -> MixedStrategy:
     """A player's mixed strategy; the played move for certain if it is unknown or invalid."""
-    mix = strategy_of(view)
-    if mix is None or not mix.get(played):
+    strategy = strategy_of(view)
+    if strategy is None or not strategy.get(played):
         return {played: 1.0}
-    valid = all(move in view.options and 0 <= chance < inf for move, chance in mix.items())
-    return mix if valid else {played: 1.0}
+    valid = all(move in view.options and 0 <= chance < inf for move, chance in strategy.items())
+    return strategy if valid else {played: 1.0}
 
 
 def joint_picks(strategies: Sequence[MixedStrategy]) -> list[tuple[tuple[Move, ...], float]]:
     """All combinations of moves under the deciders' mixed strategies, with probabilities."""
     parts: list[tuple[tuple[Move, ...], float]] = [((), 1.0)]
-    for mix in strategies:
-        whole = sum(mix.values())
+    for strategy in strategies:
+        whole = sum(strategy.values())
         parts = [
             ((*before, move), chance * part / whole)
             for before, chance in parts
-            for move, part in mix.items()
+            for move, part in strategy.items()
             if part
         ]
     return parts

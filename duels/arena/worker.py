@@ -130,7 +130,7 @@ def play_game(
         version, deciders = len(match.events), match.deciders
         host.choose()
         for seat in deciders:
-            stated[seat, version] = getattr(seats[seat], "last_mix", None)
+            stated[seat, version] = getattr(seats[seat], "last_strategy", None)
     chose = {seat for entry in match.events if isinstance(entry, Pick) for seat, _ in entry.moves}
     for seat, name in enumerate(names):
         why = getattr(seats[seat], "stalled", None)
@@ -139,7 +139,7 @@ def play_game(
 
     def strategy_of(seat: int) -> Callable[[View], MixedStrategy]:
         if named(names[seat]).kind == COMMAND:
-            return lambda view: stated.get((seat, view.moment))
+            return lambda view: stated.get((seat, view.version))
         return _guarded(seats[seat])
 
     return FinishedGame(match, (strategy_of(0), strategy_of(1)))
@@ -231,13 +231,13 @@ def _end(started: dict[str, External]) -> None:
 def _guarded(player: Player) -> Callable[[View], MixedStrategy]:
     """A player's mixed strategy by view; None where computing it fails."""
 
-    def mix(view: View) -> MixedStrategy:
+    def mixed_strategy(view: View) -> MixedStrategy:
         try:
-            return player.mix(view)
+            return player.mixed_strategy(view)
         except Exception:
             return None
 
-    return mix
+    return mixed_strategy
 
 
 def _unknown_strategy(view: View) -> MixedStrategy:

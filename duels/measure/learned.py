@@ -92,10 +92,10 @@ class LearnedPlayer(BestResponse):
         super().__init__(game, seat, response.score)
         self._solution, self._response = solve(game), response
 
-    def mix(self, view: View) -> Mapping[Move, float]:
+    def mixed_strategy(self, view: View) -> Mapping[Move, float]:
         if view.game == self.game and view.player == self.seat:
             return self._response.mixed_strategy(view)
-        return self._solution.assess(view).mix
+        return self._solution.assess(view).mixed_strategy
 
 
 def learned_player(

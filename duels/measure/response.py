@@ -29,7 +29,7 @@ class OpenResponse(BestResponse):
         super().__init__(game, seat, float(found.values()[0]))
         self._found = found
 
-    def mix(self, view: View) -> Mapping[Move, float]:
+    def mixed_strategy(self, view: View) -> Mapping[Move, float]:
         from duels.algorithms import solve
 
         solution = solve(self.game)
@@ -37,7 +37,7 @@ class OpenResponse(BestResponse):
         if view.game == self.game and view.player == self.seat:
             number = self._found.find(solution.state(view))
         if number < 0:
-            return solution.assess(view).mix
+            return solution.assess(view).mixed_strategy
         return {self._found.answer(number): 1.0}
 
 
@@ -55,7 +55,7 @@ class HiddenResponse(BestResponse):
         super().__init__(game, seat, value)
         self._answers = answers
 
-    def mix(self, view: View) -> Mapping[Move, float]:
+    def mixed_strategy(self, view: View) -> Mapping[Move, float]:
         found = None
         if view.game == self.game and view.player == self.seat:
             found = self._answers.get(view.history)

@@ -48,7 +48,7 @@ class SampledPlayer(Player):
         self.seed = seed
         self.positions: set[Any] = set()
 
-    def mix(self, view: View) -> Mapping[Move, float]:
+    def mixed_strategy(self, view: View) -> Mapping[Move, float]:
         if len(view.options) == 1:
             return {view.options[0]: 1.0}
         key = view.player, view.observation, view.history
@@ -105,8 +105,9 @@ def sampled_exploitability(
         seats.append(SeatResult(game, seat, start if seat == 0 else 1 - start, perfect, best))
     told = [f"{asks} times at each of {count:,} positions" for asks, count in samples]
     note = (
-        f"It does not say its mix, so its choices were sampled, {told[0]} in the first seat and "
-        f"{told[1]} in the second; the responses to that were scored in {games:,} fresh games each."
+        f"It does not say its mixed strategy, so its choices were sampled, {told[0]} in the first "
+        f"seat and {told[1]} in the second; the responses to that were scored in {games:,} fresh "
+        "games each."
     )
     return Exploitability(game, (seats[0], seats[1]), SAMPLED, note=note)
 
@@ -136,7 +137,7 @@ def _fitted(
         return fitted
     raise Unsolved(
         f"more than {MOST:,} positions of {game.slug} can be reached, too many to ask about one by "
-        "one; a smaller variant can be sampled, and a player that answers with mixes measured"
+        "one; a smaller variant can be sampled, and a player that states its strategy measured"
     )
 
 

@@ -29,17 +29,17 @@ class Opponent(Player):
         """The random numbers of one choice: equal after a resume, different after an undo."""
         from random import Random  # imported late, for a fast first prompt
 
-        return Random(f"{self.stream} {view.moment}")
+        return Random(f"{self.stream} {view.version}")
 
 
 class Mixed(Opponent):
     """An opponent with a known mixed strategy, from which its moves are drawn."""
 
-    def mix(self, view: View) -> Mapping[Move, float]:
+    def mixed_strategy(self, view: View) -> Mapping[Move, float]:
         raise NotImplementedError
 
     def choose(self, view: View) -> Move:
-        mix = self.mix(view)
-        if len(mix) == 1:
-            return next(iter(mix))
-        return self.randomness(view).choices(list(mix), list(mix.values()))[0]
+        strategy = self.mixed_strategy(view)
+        if len(strategy) == 1:
+            return next(iter(strategy))
+        return self.randomness(view).choices(list(strategy), list(strategy.values()))[0]

@@ -81,7 +81,7 @@ class Isolated(External):
             self._out = True
             raise
 
-    def mix(self, view: View) -> Mapping[Move, float] | None:
+    def mixed_strategy(self, view: View) -> Mapping[Move, float] | None:
         """The mixed strategy of its class; None if it has none or has failed in this match."""
         if self._out or self._ready.get("mixes") is False:
             return None
@@ -93,11 +93,11 @@ class Isolated(External):
             self._out = True
             raise
         try:
-            mix = read_answer({"mix": answer.get("mix")}, view.options)
+            strategy = read_answer({"mix": answer.get("mix")}, view.options)
         except ValueError:
             return None
-        assert not isinstance(mix, str)
-        return mix
+        assert not isinstance(strategy, str)
+        return strategy
 
     def _history(self, history: History) -> str:
         """An empty text: new events are sent before the request, and the program stores the rest.

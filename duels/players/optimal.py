@@ -26,8 +26,8 @@ class Perfect(Mixed):
 
     needs_solution = True
 
-    def mix(self, view: View) -> Mapping[Move, float]:
-        return self.assess(view).mix
+    def mixed_strategy(self, view: View) -> Mapping[Move, float]:
+        return self.assess(view).mixed_strategy
 
     def assess(self, view: View) -> Assessment:
         from duels.algorithms import (
@@ -40,10 +40,10 @@ class Perfect(Mixed):
 class Level(Perfect):
     level = ""
 
-    def mix(self, view: View) -> Mapping[Move, float]:
-        from duels.algorithms.levels import level_mix
+    def mixed_strategy(self, view: View) -> Mapping[Move, float]:
+        from duels.algorithms.levels import level_strategy
 
-        return level_mix(self.assess(view), self.level)
+        return level_strategy(self.assess(view), self.level)
 
 
 class Easy(Level):

@@ -17,7 +17,7 @@ from duels.players.base import Mixed
 
 
 class Uniform(Mixed):
-    def mix(self, view: View) -> Mapping[Move, float]:
+    def mixed_strategy(self, view: View) -> Mapping[Move, float]:
         candidates = self.candidates(view)
         return dict.fromkeys(candidates, 1 / len(candidates))
 

@@ -139,7 +139,7 @@ def played(game: AnyGame, names: Sequence[str], seed: int) -> tuple[Match, list[
             if seat not in match.sealed:
                 match.submit(seat, players[seat].choose(match.view(seat)))
                 break
-    return match, [player.mix for player in players]
+    return match, [player.mixed_strategy for player in players]
 
 
 @pytest.mark.slow

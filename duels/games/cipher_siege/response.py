@@ -42,7 +42,7 @@ class QResponse:
             move = self._responder.answer(info, unseen)
             if move >= 0:
                 return {hand.names[move]: 1.0}
-        return self._solution.assess(view).mix
+        return self._solution.assess(view).mixed_strategy
 
 
 def learn_response(
