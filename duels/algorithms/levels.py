@@ -17,6 +17,7 @@ from math import exp
 
 from duels.algorithms.solution import Assessment
 from duels.core.game import Move
+from duels.core.player import MixedStrategy
 
 # The share of a random player's mean regret that a level gives away. The shares are a choice, made
 # for levels that differ clearly in play; what they come to is in docs/solutions.md.
@@ -30,7 +31,7 @@ WIN_PASSED_BY = 0.5
 UNMEASURED = 0.05
 
 
-def level_strategy(choice: Assessment, level: str) -> Mapping[Move, float]:
+def level_strategy(choice: Assessment, level: str) -> MixedStrategy:
     """How likely a level is to choose each move.
 
     Where all moves are equally good nothing can be given away, and any will do; only where all of

@@ -17,7 +17,7 @@ from duels.core.errors import DuelsError
 from duels.core.game import AnyGame, Chance, Decide, Move, Over
 from duels.core.match import Match
 from duels.core.payoffs import Unit, unit_of
-from duels.core.player import View
+from duels.core.player import MixedStrategy, View
 
 Value = Fraction | float
 HALF = Fraction(1, 2)
@@ -38,7 +38,7 @@ class Assessment(NamedTuple):
     player: int
     value: Value | None
     options: Mapping[Move, Value | None]
-    mixed_strategy: Mapping[Move, float]  # how perfect play chooses
+    mixed_strategy: MixedStrategy  # how perfect play chooses
     rough: bool = False  # `mixed_strategy` is a rule of thumb, as perfect play is not known here
     total: int = 1  # the values of both players add up to this (`duels.core.payoffs.Unit`)
 
@@ -74,7 +74,7 @@ class LearnedResponse(Protocol):
 
     score: Estimate
 
-    def mixed_strategy(self, view: View) -> Mapping[Move, float]:
+    def mixed_strategy(self, view: View) -> MixedStrategy:
         """How likely it is to choose each move."""
 
 

@@ -25,7 +25,7 @@ are those of the game's `Solution`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from functools import lru_cache
 from math import inf
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -34,12 +34,11 @@ from duels.analysis.grade import NOISE
 from duels.core.errors import DuelsError
 from duels.core.game import AnyGame, Decide, Move, Outcome, Over, Pick
 from duels.core.match import Match
-from duels.core.player import View
+from duels.core.player import MixedStrategy, View
 
 if TYPE_CHECKING:
     from duels.algorithms import Solution
 
-MixedStrategy = Mapping[Move, float]
 StrategyOf = Callable[[View], MixedStrategy | None]  # None: the strategy is not known
 StateValue = Callable[[Any], float | None]  # Player 1's expected score where a player chooses
 CACHED = 100_000  # values of states

@@ -14,19 +14,18 @@ policies that answer differently when they are queried again (`QueriedPolicy.con
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from duels.core.errors import DuelsError, quote
 from duels.core.game import AnyGame, Move
-from duels.core.player import Player, View, answer
+from duels.core.player import MixedStrategy, Player, View, answer
 from duels.core.presentation import player_name
 from duels.envs.policy import EnvPolicy
 
 Arrays = Any
 ArrayPolicy = Callable[..., Arrays]
 Policy = str | Player | ArrayPolicy | EnvPolicy | tuple[Any, Any] | Any
-MixedStrategy = Mapping[Move, float]
 
 ROUNDING = 1e-3  # allowed error of a sum of probabilities, as of a network's 32-bit floats
 NEGLIGIBLE = 1e-6  # probability of an illegal move that is ignored

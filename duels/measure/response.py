@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from duels.algorithms.best_response import Enumeration
 from duels.core.game import AnyGame, Event, Move
-from duels.core.player import View
+from duels.core.player import MixedStrategy, View
 from duels.players.base import Mixed
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ class OpenResponse(BestResponse):
         super().__init__(game, seat, float(found.values()[0]))
         self._found = found
 
-    def mixed_strategy(self, view: View) -> Mapping[Move, float]:
+    def mixed_strategy(self, view: View) -> MixedStrategy:
         from duels.algorithms import solve
 
         solution = solve(self.game)
@@ -55,7 +55,7 @@ class HiddenResponse(BestResponse):
         super().__init__(game, seat, value)
         self._answers = answers
 
-    def mixed_strategy(self, view: View) -> Mapping[Move, float]:
+    def mixed_strategy(self, view: View) -> MixedStrategy:
         found = None
         if view.game == self.game and view.player == self.seat:
             found = self._answers.get(view.history)

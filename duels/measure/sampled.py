@@ -9,7 +9,6 @@ of what one opponent gains, and so a lower bound of the exploitability, with an 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
 from math import sqrt
 from typing import Any
 
@@ -19,7 +18,7 @@ from duels.core.chance import stream
 from duels.core.errors import Misbehaved
 from duels.core.game import AnyGame, Move
 from duels.core.match import TURN_LIMIT, Match
-from duels.core.player import Player, View
+from duels.core.player import MixedStrategy, Player, View
 from duels.games import game_of
 from duels.measure.dispatch import enumerate_positions
 from duels.measure.hidden_information import ResponseTree
@@ -48,7 +47,7 @@ class SampledPlayer(Player):
         self.seed = seed
         self.positions: set[Any] = set()
 
-    def mixed_strategy(self, view: View) -> Mapping[Move, float]:
+    def mixed_strategy(self, view: View) -> MixedStrategy:
         if len(view.options) == 1:
             return {view.options[0]: 1.0}
         key = view.player, view.observation, view.history

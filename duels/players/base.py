@@ -5,11 +5,10 @@ An opponent does not know the seed of the match, so its choices cannot depend on
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from duels.core.game import Move
-from duels.core.player import Player, View
+from duels.core.player import MixedStrategy, Player, View
 
 if TYPE_CHECKING:
     from random import Random
@@ -35,7 +34,7 @@ class Opponent(Player):
 class Mixed(Opponent):
     """An opponent with a known mixed strategy, from which its moves are drawn."""
 
-    def mixed_strategy(self, view: View) -> Mapping[Move, float]:
+    def mixed_strategy(self, view: View) -> MixedStrategy:
         raise NotImplementedError
 
     def choose(self, view: View) -> Move:

@@ -23,7 +23,7 @@ from typing import Any
 
 from duels.core.errors import Misbehaved, quote
 from duels.core.game import AnyGame, History, Move, Result
-from duels.core.player import Player, View
+from duels.core.player import MixedStrategy, Player, View
 from duels.core.presentation import listed
 from duels.core.wire import VERSION, dump, dump_game, dump_observation
 from duels.players.process import Late, Process, ProcessLimits
@@ -97,7 +97,7 @@ class External(Player):
 
         return Random(self._seed(view)).choices(list(strategy), list(strategy.values()))[0]
 
-    def mixed_strategy(self, view: View) -> Mapping[Move, float] | None:
+    def mixed_strategy(self, view: View) -> MixedStrategy | None:
         """The mixed strategy that it answers with; None if it answers with a move."""
         answer = self._asked(view)
         if isinstance(answer, str):

@@ -10,11 +10,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from duels.core.game import Move
-from duels.core.player import View
+from duels.core.player import MixedStrategy, View
 from duels.players.base import Mixed
 
 if TYPE_CHECKING:
@@ -26,7 +24,7 @@ class Perfect(Mixed):
 
     needs_solution = True
 
-    def mixed_strategy(self, view: View) -> Mapping[Move, float]:
+    def mixed_strategy(self, view: View) -> MixedStrategy:
         return self.assess(view).mixed_strategy
 
     def assess(self, view: View) -> Assessment:
@@ -40,7 +38,7 @@ class Perfect(Mixed):
 class Level(Perfect):
     level = ""
 
-    def mixed_strategy(self, view: View) -> Mapping[Move, float]:
+    def mixed_strategy(self, view: View) -> MixedStrategy:
         from duels.algorithms.levels import level_strategy
 
         return level_strategy(self.assess(view), self.level)

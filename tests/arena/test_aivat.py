@@ -10,10 +10,11 @@ from typing import Any
 import pytest
 
 from duels.algorithms import solve
-from duels.arena.aivat import MixedStrategy, PositionValues, StrategyOf, adjusted, aivat_score
+from duels.arena.aivat import PositionValues, StrategyOf, adjusted, aivat_score
 from duels.core import Match, View
 from duels.core.chance import stream
 from duels.core.game import AnyGame, Chance, Outcome, Over
+from duels.core.player import MixedStrategy
 from duels.games import load
 from duels.players import make
 from tests.plugins.goofspiel import Goofspiel
