@@ -216,6 +216,7 @@ def test_a_position_outside_the_tree_has_no_value() -> None:
         solution.assess(view._replace(history=view.history[:1]))
     with pytest.raises(Unsolved, match="depends on who looks at it"):
         solution.value(game.play(game.start(), "jack"))
+    assert solution.estimate(game.play(game.start(), "jack"), ("greedy", "greedy")) is None
 
 
 def test_where_a_strategy_never_leads_the_answer_is_a_best_one() -> None:
