@@ -64,7 +64,7 @@ def test_shipped_tables_give_the_same_values(slug: str) -> None:
         assert _close(found.value, row["value"])
         assert found.options.keys() == row["options"].keys()
         assert all(_close(found.options[move], value) for move, value in row["options"].items())
-        assert found.mix == pytest.approx(row["strategy"], abs=1e-9)
+        assert found.mixed_strategy == pytest.approx(row["strategy"], abs=1e-9)
 
 
 def _close(found: Any, expected: float | None) -> bool:

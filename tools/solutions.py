@@ -167,7 +167,10 @@ def stored_and_played_out(
         return
     playouts = PlayOuts(solution.player, view)
     _, kind = solution.stored(playouts.belief.info_state)
-    for move in {max(choice.mix, key=lambda m: choice.mix[m]), view.options[0]}:
+    for move in {
+        max(choice.mixed_strategy, key=lambda m: choice.mixed_strategy[m]),
+        view.options[0],
+    }:
         if (stored := choice.worth(move)) is not None:
             measured = playouts.measure(move, CLOSELY)
             kind = kind if playouts.belief.choices else OPENING
@@ -191,9 +194,9 @@ def gain_against_perfect(game: AnyGame, player: int) -> tuple[float, int]:
     value = float(solution.start_value())
 
     def perfect(state: Any) -> Mapping[str, float]:
-        mix = solution.assess_state(state, 1 - player).mix
+        strategy = solution.assess_state(state, 1 - player).mixed_strategy
         # At a turn one optimal move is as good as all, and keeps what can be met small.
-        return mix if game.slug == "number-clash" else {next(iter(mix)): 1.0}
+        return strategy if game.slug == "number-clash" else {next(iter(strategy)): 1.0}
 
     response = Enumeration(game, 1 - player, by_state(perfect), largest=20_000_000)
     return response.value - (value if player == 0 else 1 - value), len(response.number)
@@ -212,7 +215,7 @@ def agent(path: str) -> None:
             return {"attack": chance, "bypass": 1 - chance}
 
         def perfect(state: State, player: int = player) -> list[str]:
-            return list(solution.assess_state(state, 1 - player).mix)
+            return list(solution.assess_state(state, 1 - player).mixed_strategy)
 
         against = 1 - Enumeration(game, player, by_state(policy), allowed=perfect).value
         worst = 1 - Enumeration(game, player, by_state(policy)).value
@@ -226,7 +229,9 @@ def agent(path: str) -> None:
                 state = State(strength, player)
                 choice = solution.assess_state(state, player)
                 regret = sum(p * float(choice.regret(m) or 0) for m, p in policy(state).items())
-                found.append((regret, own, other, policy(state)["attack"], next(iter(choice.mix))))
+                found.append(
+                    (regret, own, other, policy(state)["attack"], next(iter(choice.mixed_strategy)))
+                )
         mean = sum(regret for regret, *_ in found) / len(found)
         print(f"  mean regret over all 100 positions {mean:.4f}; the worst:")
         for regret, own, other, chance, best in sorted(found, reverse=True)[:5]:

@@ -189,7 +189,7 @@ def respond(
         value[parent[i]] += worth
 
 
-class Functions(NamedTuple):
+class CfrFunctions(NamedTuple):
     """The functions above, as they are or compiled."""
 
     iterate: Any
@@ -199,9 +199,9 @@ class Functions(NamedTuple):
 
 
 @cache
-def functions(fast: bool) -> Functions:
-    found = Functions(iterate, normalise, realise, respond)
-    return Functions(*(compiled(function) for function in found)) if fast else found
+def functions(fast: bool) -> CfrFunctions:
+    found = CfrFunctions(iterate, normalise, realise, respond)
+    return CfrFunctions(*(compiled(function) for function in found)) if fast else found
 
 
 class Strategies:

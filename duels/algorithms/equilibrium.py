@@ -41,10 +41,10 @@ LOST = 1.1  # times the exploitability that rounding may cost
 TREMBLE = 1e-6  # of uniform play, for beliefs where a strategy never leads
 
 
-class Row(NamedTuple):
+class SolvedState(NamedTuple):
     """One information state: the probability of each option, and its value to the player."""
 
-    mix: array[float]
+    mixed_strategy: array[float]
     values: array[float]
 
 
@@ -145,14 +145,14 @@ class Equilibrium(Solution):
         key = state, one, two
         found = self._known.get(key)
         if found is None:
-            mixes: dict[int, dict[Move, float]] = {}
+            strategies: dict[int, dict[Move, float]] = {}
             for player, options in turn.options.items() if isinstance(turn, Decide) else ():
                 row = self._row(player, (one, two)[player], len(options))
-                mixes[player] = dict(zip(options, row.mix, strict=True))
+                strategies[player] = dict(zip(options, row.mixed_strategy, strict=True))
             found = 0.0
             for event, chance in events_of(turn):
                 for player, move in getattr(event, "moves", ()):
-                    chance *= mixes[player][move]
+                    chance *= strategies[player][move]
                 if chance:
                     seen = [self.game.redact(state, event, player) for player in (0, 1)]
                     after = self.game.play(state, *picks_of(event))
@@ -166,12 +166,12 @@ class Equilibrium(Solution):
         row = self._row(player, view.history, len(view.options))
         sign = 1 if player == 0 else -1
         values = [self._in_unit(sign * value) for value in row.values]
-        value = sum(p * worth for p, worth in zip(row.mix, values, strict=True))
+        value = sum(p * worth for p, worth in zip(row.mixed_strategy, values, strict=True))
         return Assessment(
             player,
             value,
             dict(zip(view.options, values, strict=True)),
-            {move: p for move, p in zip(view.options, row.mix, strict=True) if p},
+            {move: p for move, p in zip(view.options, row.mixed_strategy, strict=True) if p},
             total=self.unit.total,
         )
 
@@ -179,7 +179,7 @@ class Equilibrium(Solution):
         self.known(state)
         raise AssertionError("a state alone has no value")
 
-    def _row(self, player: int, history: Iterable[Event], options: int) -> Row:
+    def _row(self, player: int, history: Iterable[Event], options: int) -> SolvedState:
         row = self._rows.find(key_of(player, history), options)
         if row is None:
             raise Unsolved(f"{self.game.slug}: {self.missing}")
@@ -195,7 +195,7 @@ class Rows:
         self._begin = payload[8 * (count + 1) : 8 * (2 * count + 2)].cast("Q")
         self._numbers = payload[8 * (2 * count + 2) :].cast("d")
 
-    def find(self, key: int, options: int) -> Row | None:
+    def find(self, key: int, options: int) -> SolvedState | None:
         at = bisect_left(self._keys, key)
         if at == len(self._keys) or self._keys[at] != key:
             return None
@@ -204,11 +204,11 @@ class Rows:
             return None
         middle = low + options
         numbers = self._numbers
-        return Row(array("d", numbers[low:middle]), array("d", numbers[middle:high]))
+        return SolvedState(array("d", numbers[low:middle]), array("d", numbers[middle:high]))
 
 
 def packed(rows: dict[int, tuple[list[float], list[float]]]) -> bytes:
-    """The payload of a table, from the mix and the values of each state by its key."""
+    """The payload of a table, from the strategy and the values of each state by its key."""
     keys = array("Q", sorted(rows))
     begin, numbers = array("Q", [0]), array("d")
     for key in keys:

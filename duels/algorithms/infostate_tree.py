@@ -129,7 +129,7 @@ class PlayerTree:
         return found
 
 
-class Pair(NamedTuple):
+class SequencePair(NamedTuple):
     """The ends of the game that two sequences lead to."""
 
     mass: float  # their probability by chance
@@ -155,7 +155,7 @@ class InfostateTree:
     ) -> None:
         self.game, self.turn_limit = game, turn_limit
         self.players = (PlayerTree(), PlayerTree())
-        self.pairs: dict[tuple[int, int], Pair] = {}
+        self.pairs: dict[tuple[int, int], SequencePair] = {}
         self.histories = 1
         self._most, self._most_histories = most, histories
         self._end = None if seconds is None else time.monotonic() + seconds
@@ -280,7 +280,7 @@ class InfostateTree:
                 told = self.histories
                 states = one.states + two.states
                 progress(states / (states + self._most), f"{states:,} information states found")
-        self.pairs = {ends: Pair(mass[ends], paid[ends]) for ends in mass}
+        self.pairs = {ends: SequencePair(mass[ends], paid[ends]) for ends in mass}
 
     # Policies and views
 
@@ -301,8 +301,8 @@ class InfostateTree:
         """The probabilities of a policy's moves, by sequence; entry 0 is 1."""
         found = [1.0]
         for view in self.views(player):
-            mix = policy(view)
-            found += [float(mix.get(move, 0.0)) for move in view.options]
+            strategy = policy(view)
+            found += [float(strategy.get(move, 0.0)) for move in view.options]
         return found
 
 

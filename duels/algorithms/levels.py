@@ -6,7 +6,7 @@ every move, and it errs as people do: often between moves that are nearly as goo
 
 >>> from duels.algorithms.solution import Assessment
 >>> choice = Assessment(0, 1.0, {"hold": 1.0, "fold": 0.0}, {"hold": 1.0})
->>> {move: round(chance, 3) for move, chance in level_mix(choice, "easy").items()}
+>>> {move: round(chance, 3) for move, chance in level_strategy(choice, "easy").items()}
 {'hold': 0.75, 'fold': 0.25}
 """
 
@@ -17,6 +17,7 @@ from math import exp
 
 from duels.algorithms.solution import Assessment
 from duels.core.game import Move
+from duels.core.player import MixedStrategy
 
 # The share of a random player's mean regret that a level gives away. The shares are a choice, made
 # for levels that differ clearly in play; what they come to is in docs/solutions.md.
@@ -30,7 +31,7 @@ WIN_PASSED_BY = 0.5
 UNMEASURED = 0.05
 
 
-def level_mix(choice: Assessment, level: str) -> Mapping[Move, float]:
+def level_strategy(choice: Assessment, level: str) -> MixedStrategy:
     """How likely a level is to choose each move.
 
     Where all moves are equally good nothing can be given away, and any will do; only where all of
@@ -40,14 +41,14 @@ def level_mix(choice: Assessment, level: str) -> Mapping[Move, float]:
     uniform = sum(regrets.values()) / len(regrets)
     if uniform < ROUNDING:
         if choice.best == 0:
-            return {move: choice.mix.get(move, 0.0) for move in choice.options}
+            return {move: choice.mixed_strategy.get(move, 0.0) for move in choice.options}
         return {move: 1 / len(regrets) for move in regrets}
     target = LEVELS[level] * uniform
     cold, hot = 0.0, HOTTEST
     for _ in range(STEPS):
         middle = (cold + hot) / 2 if hot < 1 else (cold * hot) ** 0.5 if cold else hot / 1000
-        mix = softmax(regrets, middle)
-        given_away = sum(chance * regrets[move] for move, chance in mix.items())
+        strategy = softmax(regrets, middle)
+        given_away = sum(chance * regrets[move] for move, chance in strategy.items())
         if given_away < target:
             cold = middle
         else:
@@ -60,7 +61,7 @@ def _regret(choice: Assessment, move: Move) -> float:
     regret = choice.regret(move)
     if regret is not None:
         return float(regret)
-    if move in choice.mix:
+    if move in choice.mixed_strategy:
         return 0.0
     return WIN_PASSED_BY if choice.best == 1 else UNMEASURED
 

@@ -6,7 +6,7 @@ worked out again, in the end in exact rationals.
 
 >>> rock_paper_scissors = [[0.5, 0, 1], [1, 0.5, 0], [0, 1, 0.5]]
 >>> solution = solve_matrix(rock_paper_scissors)
->>> round(solution.value, 12), [round(part, 12) for part in solution.row_mix]
+>>> round(solution.value, 12), [round(part, 12) for part in solution.row_strategy]
 (0.5, [0.333333333333, 0.333333333333, 0.333333333333])
 """
 
@@ -23,15 +23,15 @@ DUST = 1e-14  # a smaller share is what rounding left of a move that is not play
 
 
 class MatrixSolution(NamedTuple):
-    """For the row player, who maximises. Each mix has a share per row or column, summing to one.
+    """For the row player, who maximises. A strategy has a share per row or column, summing to one.
 
-    `gap` is what the column mix yields at most less what the row mix earns at least: the true
-    value lies between the two, and so does `value`.
+    `gap` is what the column strategy yields at most less what the row strategy earns at least: the
+    true value lies between the two, and so does `value`.
     """
 
     value: float
-    row_mix: tuple[float, ...]
-    column_mix: tuple[float, ...]
+    row_strategy: tuple[float, ...]
+    column_strategy: tuple[float, ...]
     gap: float
 
 
@@ -50,13 +50,13 @@ def solve_matrix(rows: Sequence[Sequence[float]]) -> MatrixSolution:
     # Into [1, 2]: a positive value is what makes the simplex below start without a first phase.
     moved = [[(payoff - low) / spread + 1.0 for payoff in row] for row in rows]
     for bland, accepted in ((False, WANTED), (True, CERTAIN)):
-        mixes = _simplex(moved, bland)
-        if mixes is not None:
-            found = _checked(rows, *mixes)
+        strategies = _simplex(moved, bland)
+        if strategies is not None:
+            found = _checked(rows, *strategies)
             if found.gap <= accepted * spread + rounding:
                 return found
     found = _checked(rows, *_exactly(rows))
-    assert found.gap <= CERTAIN * spread + rounding, "exact mixes must leave no gap"
+    assert found.gap <= CERTAIN * spread + rounding, "exact strategies must leave no gap"
     return found
 
 
@@ -68,25 +68,26 @@ def _saddle(rows: Sequence[Sequence[float]]) -> MatrixSolution | None:
     if value < least:
         return None
     one, two = earned.index(value), yielded.index(least)
-    row_mix = tuple(float(index == one) for index in range(len(earned)))
+    row_strategy = tuple(float(index == one) for index in range(len(earned)))
     return MatrixSolution(
-        float(value), row_mix, tuple(float(index == two) for index in range(len(yielded))), 0.0
+        float(value), row_strategy, tuple(float(index == two) for index in range(len(yielded))), 0.0
     )
 
 
 def _checked(
-    rows: Sequence[Sequence[float]], row_mix: list[float], column_mix: list[float]
+    rows: Sequence[Sequence[float]], row_strategy: list[float], column_strategy: list[float]
 ) -> MatrixSolution:
-    """The value and the gap by the best responses against both mixes."""
+    """The value and the gap by the best responses against both strategies."""
     earned = min(
-        sum(share * payoff for share, payoff in zip(row_mix, column, strict=True))
+        sum(share * payoff for share, payoff in zip(row_strategy, column, strict=True))
         for column in zip(*rows, strict=True)
     )
     yielded = max(
-        sum(share * payoff for share, payoff in zip(column_mix, row, strict=True)) for row in rows
+        sum(share * payoff for share, payoff in zip(column_strategy, row, strict=True))
+        for row in rows
     )
     gap = max(0.0, yielded - earned)  # rounding can make it negative, which says nothing
-    return MatrixSolution((earned + yielded) / 2, tuple(row_mix), tuple(column_mix), gap)
+    return MatrixSolution((earned + yielded) / 2, tuple(row_strategy), tuple(column_strategy), gap)
 
 
 def _exactly(rows: Sequence[Sequence[float]]) -> tuple[list[float], list[float]]:
@@ -96,18 +97,21 @@ def _exactly(rows: Sequence[Sequence[float]]) -> tuple[list[float], list[float]]
     exact = [[Fraction(payoff) for payoff in row] for row in rows]
     low = min(map(min, exact))
     spread = max(map(max, exact)) - low
-    mixes = _simplex([[(payoff - low) / spread + 1 for payoff in row] for row in exact], True, 0)
-    assert mixes is not None, "Bland's rule ends"
-    return mixes
+    strategies = _simplex(
+        [[(payoff - low) / spread + 1 for payoff in row] for row in exact], True, 0
+    )
+    assert strategies is not None, "Bland's rule ends"
+    return strategies
 
 
 def _simplex(
     payoffs: list[list[Any]], bland: bool, enter_at: float = ENTER
 ) -> tuple[list[float], list[float]] | None:
-    """Maximise sum(y) with payoffs y <= 1, y >= 0, in a condensed tableau: both mixes, or None.
+    """Maximise sum(y) with payoffs y <= 1, y >= 0, in a condensed tableau: two strategies or None.
 
-    The column mix is y scaled to one and the row mix is its dual. Labels below `height` are rows
-    (slacks), the others columns. Bland's rule, always the lowest label, is slow and cannot cycle.
+    The column strategy is y scaled to one and the row strategy is its dual. Labels below `height`
+    are rows (slacks), the others columns. Bland's rule, always the lowest label, is slow and cannot
+    cycle.
     """
     height, width = len(payoffs), len(payoffs[0])
     one = payoffs[0][0] ** 0  # a float or a Fraction, as the payoffs are
@@ -132,16 +136,16 @@ def _simplex(
         leave = min(leaves)[2]
         _pivot(table, prices, leave, enter)
         basic[leave], free[enter] = free[enter], basic[leave]
-    row_mix, column_mix = [one - one] * height, [one - one] * width
+    row_strategy, column_strategy = [one - one] * height, [one - one] * width
     for j, name in enumerate(free):
         if name < height:
-            row_mix[name] = max(prices[j], row_mix[name])
+            row_strategy[name] = max(prices[j], row_strategy[name])
     for i, name in enumerate(basic):
         if name >= height:
-            column_mix[name - height] = max(table[i][width], column_mix[name - height])
-    if not any(row_mix) or not any(column_mix):
+            column_strategy[name - height] = max(table[i][width], column_strategy[name - height])
+    if not any(row_strategy) or not any(column_strategy):
         return None
-    return _shares(row_mix), _shares(column_mix)
+    return _shares(row_strategy), _shares(column_strategy)
 
 
 def _shares(weights: list[Any]) -> list[float]:

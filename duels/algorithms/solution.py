@@ -17,7 +17,7 @@ from duels.core.errors import DuelsError
 from duels.core.game import AnyGame, Chance, Decide, Move, Over
 from duels.core.match import Match
 from duels.core.payoffs import Unit, unit_of
-from duels.core.player import View
+from duels.core.player import MixedStrategy, View
 
 Value = Fraction | float
 HALF = Fraction(1, 2)
@@ -38,8 +38,8 @@ class Assessment(NamedTuple):
     player: int
     value: Value | None
     options: Mapping[Move, Value | None]
-    mix: Mapping[Move, float]  # how perfect play chooses
-    rough: bool = False  # the mix is a rule of thumb, as perfect play is not known here
+    mixed_strategy: MixedStrategy  # how perfect play chooses
+    rough: bool = False  # `mixed_strategy` is a rule of thumb, as perfect play is not known here
     total: int = 1  # the values of both players add up to this (`duels.core.payoffs.Unit`)
 
     def worth(self, move: Move) -> Value | None:
@@ -56,7 +56,7 @@ class Assessment(NamedTuple):
 
     def regret(self, move: Move) -> Value | None:
         """Expected score given away by a move. What perfect play may choose is never wrong."""
-        if move in self.mix and not self.rough:
+        if move in self.mixed_strategy and not self.rough:
             return 0
         best, worth = self.best, self.worth(move)
         return None if best is None or worth is None else best - worth
@@ -74,7 +74,7 @@ class LearnedResponse(Protocol):
 
     score: Estimate
 
-    def mixed_strategy(self, view: View) -> Mapping[Move, float]:
+    def mixed_strategy(self, view: View) -> MixedStrategy:
         """How likely it is to choose each move."""
 
 
@@ -216,16 +216,16 @@ class Solution:
         if len(turn.options) == 2:
             return self._assess_sealed(state, turn, player)
         choice = self.assess_turn(state, player, turn.options[player])
-        optimal = self.preferred(state, player, list(choice.mix))
-        return choice._replace(mix={move: 1.0 / len(optimal) for move in optimal})
+        optimal = self.preferred(state, player, list(choice.mixed_strategy))
+        return choice._replace(mixed_strategy={move: 1.0 / len(optimal) for move in optimal})
 
     def assess_turn(self, state: Any, player: int, options: tuple[Move, ...]) -> Assessment:
-        """One player's choice, with all the optimal moves in the mix."""
+        """One player's choice, all its optimal moves equally likely."""
         values = {move: self.value(self.game.play(state, move)) for move in options}
         best = max(values.values()) if player == 0 else min(values.values())
         optimal = [move for move in values if values[move] == best]
-        mix = {move: 1 / len(optimal) for move in optimal}
-        return Assessment(player, best, values, mix, total=self.unit.total)
+        strategy = {move: 1 / len(optimal) for move in optimal}
+        return Assessment(player, best, values, strategy, total=self.unit.total)
 
     def preferred(self, state: Any, player: int, optimal: list[Move]) -> list[Move]:
         """Of equally good moves, those that win soonest or hold out longest, then gain most."""
@@ -262,16 +262,17 @@ class Solution:
         rows, columns = turn.options[0], turn.options[1]
         if player == 0:
             worth = [
-                sum(p * v for p, v in zip(found.column_mix, row, strict=True)) for row in payoffs
+                sum(p * v for p, v in zip(found.column_strategy, row, strict=True))
+                for row in payoffs
             ]
             values = dict(zip(rows, worth, strict=True))
-            mix = dict(zip(rows, found.row_mix, strict=True))
+            strategy = dict(zip(rows, found.row_strategy, strict=True))
         else:
             worth = [
-                sum(p * row[j] for p, row in zip(found.row_mix, payoffs, strict=True))
+                sum(p * row[j] for p, row in zip(found.row_strategy, payoffs, strict=True))
                 for j in range(len(columns))
             ]
             values = dict(zip(columns, worth, strict=True))
-            mix = dict(zip(columns, found.column_mix, strict=True))
-        mix = {move: p for move, p in mix.items() if p > 0}
-        return Assessment(player, found.value, values, mix, total=self.unit.total)
+            strategy = dict(zip(columns, found.column_strategy, strict=True))
+        strategy = {move: p for move, p in strategy.items() if p > 0}
+        return Assessment(player, found.value, values, strategy, total=self.unit.total)

@@ -111,7 +111,7 @@ def _generated(
                         given += 1
                         yield position
                     if randomness.random() < SKILL:
-                        pick = _drawn_outcome(found.mix, randomness)
+                        pick = _drawn_outcome(found.mixed_strategy, randomness)
                 picks.append(pick)
             if given >= n:
                 return
@@ -133,7 +133,7 @@ def _position(
         state,
         seen,
         tuple(move in found.options for move in moves),
-        tuple(float(found.mix.get(move, 0)) for move in moves),
+        tuple(float(found.mixed_strategy.get(move, 0)) for move in moves),
         min(1.0, max(0.0, float(found.value if player == 0 else 1 - found.value))),
         tuple(float(found.worth(m) or 0) if m in found.options else 0.0 for m in moves),
     )

@@ -183,7 +183,9 @@ def _graded(entry: int, choice: Assessment, move: Move, usual: Value | None) -> 
     regret = choice.regret(move)
     if regret is not None and regret <= NOISE:
         regret = 0
-    best: Move | None = max(choice.mix, key=lambda m: (choice.mix[m], m == move))
+    best: Move | None = max(
+        choice.mixed_strategy, key=lambda m: (choice.mixed_strategy[m], m == move)
+    )
     assert best is not None
     worth, instead = choice.worth(move), choice.worth(best)
     if choice.best is None:

@@ -75,7 +75,7 @@ def to_json(found: PositionValue) -> dict[str, Any]:
         {
             "player": choice.player + 1,
             "moves": {move: _number(value) for move, value in choice.options.items()},
-            "mix": dict(choice.mix),
+            "mix": dict(choice.mixed_strategy),
             "rough": choice.rough,
         }
         for choice in choices
@@ -117,7 +117,7 @@ def _options(choice: Assessment, ascii_only: bool) -> list[str]:
     played = "a rule of thumb" if choice.rough else "perfect play"
     lines = []
     for move in _ranked(choice):
-        chance = choice.mix.get(move)
+        chance = choice.mixed_strategy.get(move)
         mark = "" if chance is None else f"   {played}: {_percent(chance)}"
         lines.append(f"  {move:<{width}}  {values[move]:<{wide}}{mark}".rstrip())
     return lines

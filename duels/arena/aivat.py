@@ -18,14 +18,14 @@ are those of the game's `Solution`.
 >>> while match.result is None:
 ...     (seat,) = match.deciders
 ...     match.submit(seat, players[seat].choose(match.view(seat)))
->>> found = adjusted(match, [player.mix for player in players])
+>>> found = adjusted(match, [player.mixed_strategy for player in players])
 >>> match.result.winner, round(found.score, 6), found.regret  # the rest was luck
 (0, 0.569959, (0.0, 0.0))
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from functools import lru_cache
 from math import inf
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -34,12 +34,11 @@ from duels.analysis.grade import NOISE
 from duels.core.errors import DuelsError
 from duels.core.game import AnyGame, Decide, Move, Outcome, Over, Pick
 from duels.core.match import Match
-from duels.core.player import View
+from duels.core.player import MixedStrategy, View
 
 if TYPE_CHECKING:
     from duels.algorithms import Solution
 
-MixedStrategy = Mapping[Move, float]
 StrategyOf = Callable[[View], MixedStrategy | None]  # None: the strategy is not known
 StateValue = Callable[[Any], float | None]  # Player 1's expected score where a player chooses
 CACHED = 100_000  # values of states
@@ -123,7 +122,7 @@ def aivat_score(
                 _checked_strategy(strategies[player], match.view_before(number, player), move)
                 for player, move in entry.moves
             ]
-            if all(len(mix) == 1 for mix in known):
+            if all(len(strategy) == 1 for strategy in known):
                 continue
             before = values.average(match.state_before(number), joint_picks(known))
         else:
@@ -137,22 +136,22 @@ def aivat_score(
 
 def _checked_strategy(strategy_of: StrategyOf, view: View, played: Move) -> MixedStrategy:
     """A player's mixed strategy; the played move for certain if it is unknown or invalid."""
-    mix = strategy_of(view)
-    if mix is None or not mix.get(played):
+    strategy = strategy_of(view)
+    if strategy is None or not strategy.get(played):
         return {played: 1.0}
-    valid = all(move in view.options and 0 <= chance < inf for move, chance in mix.items())
-    return mix if valid else {played: 1.0}
+    valid = all(move in view.options and 0 <= chance < inf for move, chance in strategy.items())
+    return strategy if valid else {played: 1.0}
 
 
 def joint_picks(strategies: Sequence[MixedStrategy]) -> list[tuple[tuple[Move, ...], float]]:
     """All combinations of moves under the deciders' mixed strategies, with probabilities."""
     parts: list[tuple[tuple[Move, ...], float]] = [((), 1.0)]
-    for mix in strategies:
-        whole = sum(mix.values())
+    for strategy in strategies:
+        whole = sum(strategy.values())
         parts = [
             ((*before, move), chance * part / whole)
             for before, chance in parts
-            for move, part in mix.items()
+            for move, part in strategy.items()
             if part
         ]
     return parts

@@ -20,7 +20,7 @@ from duels.arena.aivat import baseline_of, joint_picks
 from duels.core.game import AnyGame, Decide
 from duels.envs.policy import view_of
 from duels.kernels import DECISIONS, NO_WINNER, AivatEvaluator, AivatValues, Array, kernel_of, np
-from duels.kernels.pairs import Met
+from duels.kernels.pairs import PlayedGames
 from duels.measure.aivat_values import exact_values
 from duels.measure.compiled_enumeration import ChanceInKernel, unpacked
 from duels.players import make
@@ -40,7 +40,9 @@ class Adjusted(NamedTuple):
 Adjust = Callable[[Array, Array, Array, Array, int], Adjusted]
 
 
-def adjusted(game: AnyGame, players: tuple[str, str], met: Met, limit: int) -> Adjusted | None:
+def adjusted(
+    game: AnyGame, players: tuple[str, str], met: PlayedGames, limit: int
+) -> Adjusted | None:
     """Luck-adjusted results of the games of two built-in players that swap seats.
 
     `met` are the games as `meet` recorded them. None if the game has no value function.
@@ -135,7 +137,7 @@ def rule_values(game: AnyGame, players: tuple[str, str]) -> AivatEvaluator:
         for seat in turn.options:
             view, player = view_of(game, state, seat), policies[seat]
             assert isinstance(player, Mixed)
-            strategies.append(player.mix(view))
+            strategies.append(player.mixed_strategy(view))
             choice = known.solution.assess(view)
             for number, move in enumerate(moves):
                 if move in choice.options and (found := choice.regret(move)) is not None:

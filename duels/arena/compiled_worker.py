@@ -12,7 +12,7 @@ from duels.arena.schedule import ADJUSTED_PAIRS, Chunk, chooser_of, encounter_se
 from duels.core.game import AnyGame
 from duels.kernels import Array, np
 from duels.kernels.driver import BY_FORFEIT, BY_LIMIT, BY_RULES
-from duels.kernels.pairs import Met, meet
+from duels.kernels.pairs import PlayedGames, meet
 
 ENDINGS = {BY_RULES: "rules", BY_LIMIT: "limit", BY_FORFEIT: "forfeit"}
 ACTIONS = "<i2"  # encoding of stored actions
@@ -50,7 +50,7 @@ def play_compiled(tournament: Tournament, chunk: Chunk) -> ChunkResult:
 
 
 def adjusted_columns(
-    game: AnyGame, names: tuple[str, str], met: Met, tournament: Tournament, adjust: bool
+    game: AnyGame, names: tuple[str, str], met: PlayedGames, tournament: Tournament, adjust: bool
 ) -> list[Array]:
     """Adjusted score, regrets and graded choices of each game; NaN where they are not known.
 

@@ -32,16 +32,16 @@ from duels.arena.schedule import (
     game_seed,
     player_stream,
 )
-from duels.core.game import AnyGame, Move, Pick
+from duels.core.game import AnyGame, Pick
 from duels.core.match import Match, wall_clock
-from duels.core.player import Player, View
+from duels.core.player import MixedStrategy, Player, View
 from duels.core.record import to_json
 from duels.players import CLASS, COMMAND, OPPONENT, named, player
 from duels.players.external import External
 from duels.players.isolated import Isolated, isolated
 from duels.players.runner import Host, reason
 
-MixedStrategy = Mapping[Move, float] | None
+MaybeStrategy = MixedStrategy | None  # None: it is not known
 MOST_PROGRAMS = 8  # kept running between chunks
 
 
@@ -99,7 +99,7 @@ class FinishedGame(NamedTuple):
     """A finished match and the mixed strategies of its players."""
 
     match: Match
-    strategies: tuple[Callable[[View], MixedStrategy], Callable[[View], MixedStrategy]]
+    strategies: tuple[Callable[[View], MaybeStrategy], Callable[[View], MaybeStrategy]]
     disqualified: bool = False
 
 
@@ -125,21 +125,21 @@ def play_game(
         seated(name, player_stream(tournament, game_index, seat), rules)
         for seat, name in enumerate(names)
     ]
-    host, stated = Host(match, dict(enumerate(seats))), dict[tuple[int, int], MixedStrategy]()
+    host, stated = Host(match, dict(enumerate(seats))), dict[tuple[int, int], MaybeStrategy]()
     while match.result is None:
         version, deciders = len(match.events), match.deciders
         host.choose()
         for seat in deciders:
-            stated[seat, version] = getattr(seats[seat], "last_mix", None)
+            stated[seat, version] = getattr(seats[seat], "last_strategy", None)
     chose = {seat for entry in match.events if isinstance(entry, Pick) for seat, _ in entry.moves}
     for seat, name in enumerate(names):
         why = getattr(seats[seat], "stalled", None)
         if seat in chose or why is not None:
             known.add(tournament, name, why)
 
-    def strategy_of(seat: int) -> Callable[[View], MixedStrategy]:
+    def strategy_of(seat: int) -> Callable[[View], MaybeStrategy]:
         if named(names[seat]).kind == COMMAND:
-            return lambda view: stated.get((seat, view.moment))
+            return lambda view: stated.get((seat, view.version))
         return _guarded(seats[seat])
 
     return FinishedGame(match, (strategy_of(0), strategy_of(1)))
@@ -228,19 +228,19 @@ def _end(started: dict[str, External]) -> None:
         started.popitem()[1].close()
 
 
-def _guarded(player: Player) -> Callable[[View], MixedStrategy]:
+def _guarded(player: Player) -> Callable[[View], MaybeStrategy]:
     """A player's mixed strategy by view; None where computing it fails."""
 
-    def mix(view: View) -> MixedStrategy:
+    def mixed_strategy(view: View) -> MaybeStrategy:
         try:
-            return player.mix(view)
+            return player.mixed_strategy(view)
         except Exception:
             return None
 
-    return mix
+    return mixed_strategy
 
 
-def _unknown_strategy(view: View) -> MixedStrategy:
+def _unknown_strategy(view: View) -> MaybeStrategy:
     """The strategy of a player that made no choice."""
     return None
 

@@ -133,7 +133,7 @@ def _resign(client: Client, id: str) -> bool:
     try:
         while table.view is None and not table.over:
             table.receive(LEAVING)
-        return not table.over and bool(table.command("resign", at=table.moment)["ok"])
+        return not table.over and bool(table.command("resign", at=table.version)["ok"])
     except TimeoutError:
         return False
     finally:
@@ -182,14 +182,14 @@ def _play(terminal: Terminal, client: Client, id: str, bot: Player) -> int:
                 announced = True
             view = table.view
             if view is not None and view["offer"] not in (None, view["player"]):
-                table.command("decline", at=table.moment)
-            elif view is not None and view["options"] and table.moment == view["moment"]:
+                table.command("decline", at=table.version)
+            elif view is not None and view["options"] and table.version == view["moment"]:
                 _move(table, view, bot)
             else:
                 with suppress(TimeoutError):
                     table.receive(30.0)
     except Misbehaved as error:
-        table.command("resign", at=table.moment)
+        table.command("resign", at=table.version)
         terminal.note(f"The bot failed and has resigned: {error}")
         return 1
     finally:
@@ -208,8 +208,8 @@ def _move(table: MatchConnection, view: dict[str, Any], bot: Player) -> None:
     seen = load_view(view, load)
     log = [entry for entry in load_wire(table.log) if isinstance(entry, Logged)]
     move = choice(bot, seen._replace(history=history(seen.game, log)))
-    answer = table.command("move", at=seen.moment, move=move)
-    if not answer["ok"] and table.moment == seen.moment and not table.over:
+    answer = table.command("move", at=seen.version, move=move)
+    if not answer["ok"] and table.version == seen.version and not table.over:
         raise Misbehaved(f"the server refuses {move!r}: {answer['reason']}")
 
 

@@ -209,7 +209,7 @@ def _parser(first: str) -> argparse.ArgumentParser:
     )  # fmt: skip
     exploit.add_argument(
         "--games", type=count, default=1000, metavar="N",
-        help="games behind each figure for a program without stated mixes; usually 1000",
+        help="games behind each figure for a program that states no mixed strategy; usually 1000",
     )  # fmt: skip
     json(exploit)
 

@@ -1,4 +1,4 @@
-"""`duels positions`: a data set of positions with exact values and mixes."""
+"""`duels positions`: a data set of positions with exact values and mixed strategies."""
 
 from __future__ import annotations
 

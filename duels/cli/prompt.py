@@ -42,7 +42,7 @@ class Asker:
         def ask(so_far: str) -> Step | None:
             return game.ask(seen, player, so_far)
 
-        so_far, moment = "", len(match.events)
+        so_far, version = "", len(match.events)
         step = ask("")
         while step is not None:
             asked = step
@@ -65,7 +65,7 @@ class Asker:
                 so_far, step = read_answer(ask, text, so_far)
             except (MalformedMove, IllegalMove) as error:
                 self.terminal.say([self._refusal(error, asked, secret)])
-        match.submit(player, so_far, at=moment)
+        match.submit(player, so_far, at=version)
         return True
 
     def _refusal(self, error: Exception, step: Step, secret: bool) -> str:

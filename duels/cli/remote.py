@@ -175,7 +175,7 @@ class Guest:
 
     def _hear(self) -> None:
         """Show the messages that have arrived; reconnect if the connection is lost."""
-        moment = self.table.moment
+        version = self.table.version
         while self.table.unread():
             self.table.receive()
         if self.table.lost:
@@ -183,7 +183,7 @@ class Guest:
             with suppress(TimeoutError):
                 while self.table.receive(30.0)["type"] != "update":
                     pass
-        if self.table.moment != moment or self.table.over:
+        if self.table.version != version or self.table.over:
             self.terminal.forget_typing()  # it was typed for a choice that has passed
 
     def _answer_offer(self, other: int) -> None:
@@ -193,16 +193,16 @@ class Guest:
         except News:
             self._hear()
             return
-        self._send("accept" if yes else "decline", at=self.table.moment)
+        self._send("accept" if yes else "decline", at=self.table.version)
 
     def _choose(self, view: View) -> None:
         """Prompt until the server accepts a move or the match has moved on."""
         assert view.player is not None
         self.terminal.draw(table_of(view), view.player)
-        moment, so_far = view.moment, ""
+        version, so_far = view.version, ""
         until = None if view.clock is None else time.monotonic() + view.clock
         step = view.game.ask(view.observation, view.player, "")
-        while step is not None and self.table.moment == moment and not self.table.over:
+        while step is not None and self.table.version == version and not self.table.over:
             try:
                 left = None if until is None else until - time.monotonic()
                 text = self.terminal.ask(
@@ -210,7 +210,7 @@ class Guest:
                 )
             except TimeUp:
                 self.terminal.say(["Your time is up."])
-                self._wait_for(moment)
+                self._wait_for(version)
                 return
             except News:
                 self._hear()
@@ -219,7 +219,7 @@ class Guest:
                 continue
             if self._command(text.lower().strip(), view):
                 continue
-            answer = self.table.command("move", at=moment, text=text, so_far=so_far)
+            answer = self.table.command("move", at=version, text=text, so_far=so_far)
             if answer["ok"]:
                 return
             if "step" in answer:
@@ -227,8 +227,8 @@ class Guest:
             else:
                 self.terminal.say([printable(answer["reason"])])
 
-    def _wait_for(self, moment: int) -> None:
-        while self.table.moment == moment and not self.table.over:
+    def _wait_for(self, version: int) -> None:
+        while self.table.version == version and not self.table.over:
             with suppress(TimeoutError):
                 self.table.receive(30.0)
 
@@ -244,7 +244,7 @@ class Guest:
         elif word == "table":
             self.terminal.draw(table_of(view), view.player)
         elif word in ("undo", "resign", "hint", "claim"):
-            more = {} if word == "claim" else {"at": self.table.moment}
+            more = {} if word == "claim" else {"at": self.table.version}
             answer = self._send(word, **more)
             if "hint" in answer:
                 self.terminal.say([printable(answer["hint"])])

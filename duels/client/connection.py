@@ -112,7 +112,7 @@ class MatchConnection:
         self.match: Json = {}
         self.log: list[Json] = []  # all events, as seen by this client
         self.view: Json | None = None
-        self.moment = 0
+        self.version = 0
         self._unread: list[Json] = []
         self.witness: CommitmentClient | None = None  # if this client gives the share of its seat
         self._socket: ClientConnection | None = None
@@ -166,7 +166,7 @@ class MatchConnection:
             self.match = message["match"]
             self._share_dice()
         if message["type"] == "update":
-            self.view, self.moment = message["view"], message["moment"]
+            self.view, self.version = message["view"], message["moment"]
             self.log[message["since"] :] = message["events"]
             self.match = message.get("revealed", {}).get("match", self.match)
         if self._on_message is not None:
@@ -229,7 +229,7 @@ class MatchConnection:
             try:
                 address = self.client.server.replace("http", "ws", 1) + f"/ws/{self.id}"
                 socket = connect(address, compression=None, open_timeout=10).__enter__()
-                hello = {"type": "hello", "key": self.client.key, "since": self.moment}
+                hello = {"type": "hello", "key": self.client.key, "since": self.version}
                 socket.send(json.dumps(hello))
                 self._socket = socket
             except (OSError, WebSocketException, TimeoutError) as error:

@@ -188,7 +188,7 @@ class Match:
         if viewer in self.deciders and isinstance(self.turn, Decide):
             options = self.turn.options[viewer]
         seen = self.game.observe(self.state, viewer)
-        moment, history = len(self.events), self.history(viewer)
+        version, history = len(self.events), self.history(viewer)
         clock: float | None = None
         clocks: tuple[float | None, float | None] = (None, None)
         if self._has_clock:
@@ -196,7 +196,7 @@ class Match:
             clock = clocks[viewer] if viewer is not None and viewer in self.deciders else None
         offer = None if self.offer is None else self.offer.player
         return View(
-            self.game, viewer, seen, history, options, clock, moment, self.sealed, self.result,
+            self.game, viewer, seen, history, options, clock, version, self.sealed, self.result,
             clocks, offer,
         )  # fmt: skip
 
@@ -418,11 +418,11 @@ class Match:
         Has no effect if their choice is no longer open.
         """
         try:
-            moment, kept = pending["moment"], pending["picks"]
-            picks = [(int(player) - 1, move, spent) for player, (move, spent) in kept.items()]
+            version, sealed = pending["moment"], pending["picks"]
+            picks = [(int(player) - 1, move, spent) for player, (move, spent) in sealed.items()]
         except (KeyError, TypeError, ValueError, AttributeError):
             raise IllegalMove(f"expected the result of pending(); got {quote(pending)}") from None
-        for player, move, spent in picks if moment == self._choice_began() else ():
+        for player, move, spent in picks if version == self._choice_began() else ():
             self._awaited(player)
             assert isinstance(self.turn, Decide)
             if move is not None and move not in self.turn.options[player]:

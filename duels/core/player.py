@@ -32,7 +32,7 @@ class View(NamedTuple):
     history: tuple[Event, ...]  # the events that were not undone, as this viewer saw them
     options: tuple[Move, ...]  # empty unless this player's pick is awaited
     clock: float | None = None  # seconds left for this choice; None without a limit
-    moment: int = 0  # the version: how many entries the record has; an undo adds one, too
+    version: int = 0  # how many entries the record has; an undo adds one, too
     sealed: tuple[int, ...] = ()  # the players who have made a sealed pick
     result: Result | None = None
     # Seconds left by player: for the current choice, or of the budget for a player without one.
@@ -58,7 +58,7 @@ class Player:
         """One of `view.options`, in `view.clock` seconds if that is not None."""
         raise NotImplementedError
 
-    def mix(self, view: View) -> MixedStrategy | None:
+    def mixed_strategy(self, view: View) -> MixedStrategy | None:
         """The probability of each move; None if the player does not disclose its strategy."""
         return None
 

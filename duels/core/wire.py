@@ -215,7 +215,7 @@ def dump_view(view: View, history: bool = True, table: bool = True) -> Json:
         "version": VERSION,
         "game": dump_game(view.game),
         "player": None if view.player is None else view.player + 1,
-        "moment": view.moment,
+        "moment": view.version,
         "observation": dump_observation(view.game, view.observation),
         **({"history": dump(view.history)} if history else {}),
         "options": list(view.options),

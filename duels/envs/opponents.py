@@ -95,10 +95,10 @@ class CachedOpponent:
 
     def _ask(self, state: tuple[object, ...], seat: int) -> tuple[Array, Array]:
         """The opponent's moves and their cumulative probabilities."""
-        mix = self.player.mix(view_of(self.game, state, seat))
-        shares = np.cumsum(list(mix.values()))
+        strategy = self.player.mixed_strategy(view_of(self.game, state, seat))
+        shares = np.cumsum(list(strategy.values()))
         shares[-1] = 1.0  # uniform numbers are below 1, whatever the rounding error
-        return np.array([self.index[move] for move in mix]), shares
+        return np.array([self.index[move] for move in strategy]), shares
 
 
 class ExternalOpponent:

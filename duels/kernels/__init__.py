@@ -48,15 +48,15 @@ class CompiledPolicy(NamedTuple):
 
     `choose(rules, tables, state, streams, i, player)` returns its action in a row, drawn from the
     row's stream of picks. `tables` is a tuple of arrays that it reads; a policy that also caches
-    results in them has its own tables. `mix(rules, tables, state, i, player, out)` adds the
-    probability of each action to `out[i]`, which contains zeros; without it `duels.measure` queries
-    the player in Python. `ahead(rules, tables, state, i, player)` may be called some rows before
-    `choose`, to prefetch memory.
+    results in them has its own tables. `mixed_strategy(rules, tables, state, i, player, out)` adds
+    the probability of each action to `out[i]`, which contains zeros; without it `duels.measure`
+    queries the player in Python. `ahead(rules, tables, state, i, player)` may be called some rows
+    before `choose`, to prefetch memory.
     """
 
     choose: Callable[..., Any]
     tables: Any = ()
-    mix: Callable[..., Any] | None = None
+    mixed_strategy: Callable[..., Any] | None = None
     ahead: Callable[..., Any] | None = None
     # Only for the greedy policy: `gain(rules, state, i, player, action)`.
     gain: Callable[..., Any] | None = None

@@ -36,21 +36,25 @@ def uniform(kernel: Kernel) -> CompiledPolicy:
         return pick(rules, state, streams, i, player)
 
     @compiled
-    def mix(rules: Any, tables: Any, state: Array, i: int, player: int, out: Array) -> None:
+    def mixed_strategy(
+        rules: Any, tables: Any, state: Array, i: int, player: int, out: Array
+    ) -> None:
         n = 0
         for action in range(out.shape[1]):
             n += int(legal(rules, state, i, player, action))
         for action in range(out.shape[1]):
             out[i, action] = int(legal(rules, state, i, player, action)) / n
 
-    return CompiledPolicy(choose, (), mix)
+    return CompiledPolicy(choose, (), mixed_strategy)
 
 
 @cache
-def filling(mix: Callable[..., Any]) -> Callable[..., Any]:
-    """The loop that fills the mixes of one seat in every row."""
+def filling(mixed_strategy: Callable[..., Any]) -> Callable[..., Any]:
+    """The loop that fills the mixed strategies of one seat in every row."""
 
-    loop: Callable[..., Any] = load("duels.kernels.templates.filling", mix=mix).fill
+    loop: Callable[..., Any] = load(
+        "duels.kernels.templates.filling", mixed_strategy=mixed_strategy
+    ).fill
     return loop
 
 

@@ -24,7 +24,7 @@ from duels.kernels.random_streams import CHANCE, keys
 ROOM = 1 << 16  # choices in one array, or the length of the longest game if that is larger
 
 
-class Met(NamedTuple):
+class PlayedGames(NamedTuple):
     """Games in the order in which they were played: two for each pair."""
 
     winner: Array  # the seat, or NO_WINNER
@@ -48,7 +48,7 @@ def meeting(kernel: Kernel, sealed: bool, one: Any, two: Any) -> Callable[..., A
 def meet(
     game: AnyGame, one: CompiledPolicy, two: CompiledPolicy, seed: int, pairs: range,
     turn_limit: int = TURN_LIMIT, watch: bool = False,
-) -> Met:  # fmt: skip
+) -> PlayedGames:  # fmt: skip
     """Play the pairs with these numbers; each depends on the seed, its number and the policies."""
     kernel = kernel_of(game)
     sealed = kernel.sealed(game)
@@ -67,7 +67,7 @@ def meet(
             winner, ending, choices, actions, rows, at,
         )  # fmt: skip
         parts.append((actions[:made].copy(), rows[:made].copy()))
-    return Met(winner, ending, choices, *map(np.concatenate, zip(*parts, strict=True)))
+    return PlayedGames(winner, ending, choices, *map(np.concatenate, zip(*parts, strict=True)))
 
 
 @cache

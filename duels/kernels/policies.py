@@ -60,10 +60,12 @@ def greedy(options: Fill, gain: Fill) -> CompiledPolicy:
         return bits.choose(best, streams, i)
 
     @compiled
-    def mix(rules: Any, tables: Any, state: Array, i: int, player: int, out: Array) -> None:
+    def mixed_strategy(
+        rules: Any, tables: Any, state: Array, i: int, player: int, out: Array
+    ) -> None:
         evenly(largest(rules, state, i, player, options(rules, state, i, player)), 1.0, out, i)
 
-    return CompiledPolicy(choose, (), mix, gain=gain)
+    return CompiledPolicy(choose, (), mixed_strategy, gain=gain)
 
 
 @compiled
@@ -165,14 +167,16 @@ def informed(options: Fill, gain: Fill, weigh: Fill) -> CompiledPolicy:
         return erring(good, second, third, known.share, streams, i)
 
     @compiled
-    def mix(rules: Any, known: Known, state: Array, i: int, player: int, out: Array) -> None:
+    def mixed_strategy(
+        rules: Any, known: Known, state: Array, i: int, player: int, out: Array
+    ) -> None:
         good, second, third = split(rules, known, state, i, player)
         half, whole = erring_chances(good, second, third, known.share)
         evenly(good, 1.0 - half - whole, out, i)
         evenly(second, half, out, i)
         evenly(third, whole, out, i)
 
-    return CompiledPolicy(choose, (), mix)
+    return CompiledPolicy(choose, (), mixed_strategy)
 
 
 @compiled
@@ -207,7 +211,7 @@ def erring_chances(good: int, second: int, third: int, share: float) -> tuple[fl
 
 @apart
 def soften(regrets: Array, n: int, share: float, shares: Array) -> None:
-    """A softmax whose expected regret is `share` of the mean regret, as `levels.level_mix`.
+    """A softmax whose expected regret is `share` of the mean regret, as `level_strategy`.
 
     Newton's method on the inverse temperature (`cold`), with bisection if it leaves its bounds.
     """
@@ -244,9 +248,9 @@ def soften(regrets: Array, n: int, share: float, shares: Array) -> None:
 
 @compiled
 def level_shares(
-    regrets: Array, n: int, hopeless: bool, share: float, mix: Array, shares: Array
+    regrets: Array, n: int, hopeless: bool, share: float, strategy: Array, shares: Array
 ) -> None:
-    """A level's probabilities of n moves from their regrets; `mix` is that of perfect play."""
+    """A level's probabilities of n moves from their regrets; `strategy` is perfect play's."""
     mean = 0.0
     for k in range(n):
         mean += regrets[k]
@@ -255,4 +259,4 @@ def level_shares(
         soften(regrets, n, share, shares)
         return
     for k in range(n):
-        shares[k] = mix[k] if hopeless else 1.0 / n
+        shares[k] = strategy[k] if hopeless else 1.0 / n

@@ -36,7 +36,7 @@ class ChooserTables(NamedTuple):
     memory: Array  # u32: a key, then cumulative probabilities by action, in units of 1 / `WHOLE`
     game: Array
     tableau: Array
-    mix: Array
+    strategies: Array
     label: Array
     parts: Array  # options, regrets and shares
 
@@ -97,7 +97,9 @@ def mixed(
         return drawn(memory, slot, streams, i)
 
     @compiled
-    def mix(rules: Any, own: ChooserTables, state: Array, i: int, player: int, out: Array) -> None:
+    def mixed_strategy(
+        rules: Any, own: ChooserTables, state: Array, i: int, player: int, out: Array
+    ) -> None:
         work_out(rules, own, state, i, player)
         moves = options(rules, state, i, player)
         for k in range(bits.count(moves)):
@@ -112,17 +114,17 @@ def mixed(
             for to in range(width):
                 mine, theirs = bits.nth(one, at), bits.nth(two, to)
                 own.game[at, to] = payoff(rules, own.table, state, i, mine, theirs)
-        solve_canonically(own.game, height, width, own.tableau, own.mix, own.label)
+        solve_canonically(own.game, height, width, own.tableau, own.strategies, own.label)
         n = height if player == 0 else width
         if own.share == 0.0:
             for k in range(n):
-                own.parts[1, k] = own.mix[player, k]
+                own.parts[1, k] = own.strategies[player, k]
             return
-        regret(own.game, height, width, player, own.mix, own.parts[0])
+        regret(own.game, height, width, player, own.strategies, own.parts[0])
         best = own.parts[0, n]
-        level_shares(own.parts[0], n, best == 0.0, own.share, own.mix[player], own.parts[1])
+        level_shares(own.parts[0], n, best == 0.0, own.share, own.strategies[player], own.parts[1])
 
-    return CompiledPolicy(choose, (), mix, ahead)
+    return CompiledPolicy(choose, (), mixed_strategy, ahead)
 
 
 @compiled
@@ -150,21 +152,21 @@ def add_up(moves: int, parts: Array, memory: Array, slot: int) -> None:
 
 
 @apart
-def regret(game: Array, rows: int, columns: int, player: int, mix: Array, out: Array) -> None:
-    """Write the regret of each move against the other's mix, then the value of the best move."""
+def regret(game: Array, rows: int, columns: int, player: int, strategy: Array, out: Array) -> None:
+    """Write the regret of each move against the other strategy, then the value of the best."""
     n = rows if player == 0 else columns
     best = 0.0
     for k in range(n):
         worth = 0.0
         if player == 0:
             for j in range(columns):
-                worth += mix[1, j] * game[k, j]
+                worth += strategy[1, j] * game[k, j]
         else:
             for j in range(rows):
-                worth += mix[0, j] * game[j, k]
+                worth += strategy[0, j] * game[j, k]
             worth = 1.0 - worth
         out[k] = worth
         best = worth if k == 0 else max(best, worth)
     for k in range(n):
-        out[k] = 0.0 if mix[player, k] > 0.0 else best - out[k]
+        out[k] = 0.0 if strategy[player, k] > 0.0 else best - out[k]
     out[n] = best

@@ -7,8 +7,8 @@
 
 A game is the result of `duels.games.load`, or a name. A policy is `env.policy(function)`, a bare
 function from arrays of observations and masks to probabilities, the name of a built-in player, any
-player with a method `mix`, or a pair of these by seat (`duels.measure.policies`). A value is an
-expected score: 1 for a win, 0 for a loss, a half for a draw and for play that never ends.
+player with `mixed_strategy(view)`, or a pair of these by seat (`duels.measure.policies`). A value
+is an expected score: 1 for a win, 0 for a loss, a half for a draw and for play that never ends.
 
 >>> from duels.games import load
 >>> game = load("firewall-breach")

@@ -77,26 +77,26 @@ def gaining(kernel: Kernel, gain: Callable[..., Any]) -> Callable[..., Any]:
 
 
 @compiled
-def _largest(gained: Array, seat: int, i: int, options: Array, n: int, mix: Array) -> None:
+def _largest(gained: Array, seat: int, i: int, options: Array, n: int, strategy: Array) -> None:
     """The moves with the largest gain, equally likely."""
     top, count = -np.inf, 0
     for k in range(n):
         top = max(top, gained[seat, i, options[k]])
     for k in range(n):
-        mix[k] = 1.0 if gained[seat, i, options[k]] == top else 0.0
-        count += int(mix[k])
+        strategy[k] = 1.0 if gained[seat, i, options[k]] == top else 0.0
+        count += int(strategy[k])
     for k in range(n):
-        mix[k] /= count
+        strategy[k] /= count
 
 
 @compiled
 def _evaluate_turns(
     payoffs: Array, movers: Array, actions: Array, shares: Array, gained: Array, game: Array,
-    tableau: Array, mixes: Array, label: Array, value: Array, expected: Array, regret: Array,
+    tableau: Array, strategies: Array, label: Array, value: Array, expected: Array, regret: Array,
 ) -> None:  # fmt: skip
     """Choices in turn; the expected regret of a level is its share, by construction."""
     options = np.zeros(payoffs.shape[1], np.int64)
-    mix = np.zeros(payoffs.shape[1])
+    strategy = np.zeros(payoffs.shape[1])
     for i in range(payoffs.shape[0]):
         seat, n, best, total = movers[i], 0, -np.inf, 0.0
         for action in range(payoffs.shape[1]):
@@ -108,11 +108,11 @@ def _evaluate_turns(
         if shares[seat] == ANY:
             mean = total / n
         elif shares[seat] == LARGEST:
-            _largest(gained, seat, i, options, n, mix)
+            _largest(gained, seat, i, options, n, strategy)
             mean = 0.0
             for k in range(n):
                 payoff = payoffs[i, options[k], 0]
-                mean += mix[k] * (payoff if seat == 0 else 1.0 - payoff)
+                mean += strategy[k] * (payoff if seat == 0 else 1.0 - payoff)
         else:
             mean = best - shares[seat] * (best - total / n)
         value[i], expected[i] = (best, mean) if seat == 0 else (1.0 - best, 1.0 - mean)
@@ -123,7 +123,7 @@ def _evaluate_turns(
 @compiled
 def _evaluate_simultaneous(
     payoffs: Array, movers: Array, actions: Array, shares: Array, gained: Array, game: Array,
-    tableau: Array, mixes: Array, label: Array, value: Array, expected: Array, regret: Array,
+    tableau: Array, strategies: Array, label: Array, value: Array, expected: Array, regret: Array,
 ) -> None:  # fmt: skip
     """Simultaneous choices: both mixed strategies in a matrix game."""
     moves = payoffs.shape[1]
@@ -145,10 +145,10 @@ def _evaluate_simultaneous(
         for a in range(counts[0]):
             for b in range(counts[1]):
                 game[a, b] = payoffs[i, options[0, a], options[1, b]]
-        solve_canonically(game, counts[0], counts[1], tableau, mixes, label)
+        solve_canonically(game, counts[0], counts[1], tableau, strategies, label)
         for seat in range(2):
             n = counts[seat]
-            sealed_regrets(game, counts[0], counts[1], seat, mixes, regrets)
+            sealed_regrets(game, counts[0], counts[1], seat, strategies, regrets)
             for k in range(n):
                 if options[seat, k] == actions[i, seat]:
                     regret[i, seat] = regrets[k]
@@ -157,12 +157,12 @@ def _evaluate_simultaneous(
             elif shares[seat] == LARGEST:
                 _largest(gained, seat, i, options[seat], n, mine[seat])
             elif shares[seat] == 0.0:
-                mine[seat, :n] = mixes[seat, :n]
+                mine[seat, :n] = strategies[seat, :n]
             else:
                 hopeless = regrets[n] == 0.0
-                level_shares(regrets, n, hopeless, shares[seat], mixes[seat], mine[seat])
+                level_shares(regrets, n, hopeless, shares[seat], strategies[seat], mine[seat])
         value[i] = expected[i] = 0.0
         for a in range(counts[0]):
             for b in range(counts[1]):
-                value[i] += mixes[0, a] * mixes[1, b] * game[a, b]
+                value[i] += strategies[0, a] * strategies[1, b] * game[a, b]
                 expected[i] += mine[0, a] * mine[1, b] * game[a, b]

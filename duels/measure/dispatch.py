@@ -104,8 +104,8 @@ def position_query(policy: QueriedPolicy, progress: Progress | None) -> AskPosit
         for number, row in enumerate(rows):
             if progress is not None and number % TELL == 0:
                 progress(number / len(rows), f"asking about {len(rows):,} positions")
-            (mix,) = policy.strategies([view_of(game, unpacked(game, row), seat)])
-            for move, p in mix.items():
+            (strategy,) = policy.strategies([view_of(game, unpacked(game, row), seat)])
+            for move, p in strategy.items():
                 out[number, index[move]] = p
         return out
 
@@ -121,9 +121,9 @@ def built_in(game: AnyGame, kind: type) -> Callable[[Array, int, Array], None] |
 
     name = next((name for name in BUILT_IN if class_of(name) is kind), None)
     found = None if name is None else chooser(game, name)
-    if found is None or found.mix is None:
+    if found is None or found.mixed_strategy is None:
         return None
-    rules, tables, loop = kernel_of(game).rules(game), found.tables, filling(found.mix)
+    rules, tables, loop = kernel_of(game).rules(game), found.tables, filling(found.mixed_strategy)
     return lambda rows, seat, out: loop(rules, tables, rows, seat, out)
 
 

@@ -6,13 +6,13 @@ learned (`Solution.learn_response`).
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 
 from duels.algorithms.solution import LearnedResponse, Progress, Solution, Unsolved
 from duels.algorithms.solutions import solve, solver_of
-from duels.core.game import AnyGame, Move
-from duels.core.player import View
+from duels.core.game import AnyGame
+from duels.core.player import MixedStrategy, View
 from duels.measure.policies import QueriedPolicy
 from duels.measure.response import BestResponse
 from duels.measure.result import LOWER_BOUND, Exploitability, SeatResult
@@ -92,10 +92,10 @@ class LearnedPlayer(BestResponse):
         super().__init__(game, seat, response.score)
         self._solution, self._response = solve(game), response
 
-    def mix(self, view: View) -> Mapping[Move, float]:
+    def mixed_strategy(self, view: View) -> MixedStrategy:
         if view.game == self.game and view.player == self.seat:
             return self._response.mixed_strategy(view)
-        return self._solution.assess(view).mix
+        return self._solution.assess(view).mixed_strategy
 
 
 def learned_player(

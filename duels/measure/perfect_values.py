@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from duels.algorithms import solve
 from duels.algorithms.compiled import Array, np
-from duels.algorithms.compiled.mixed_strategies import mixes
+from duels.algorithms.compiled.mixed_strategies import mixed_strategies
 from duels.core.game import AnyGame
 from duels.kernels import kernel_of
 from duels.measure.compiled_enumeration import loops, unpacked
@@ -36,5 +36,5 @@ def simultaneous_strategies(game: AnyGame, rows: Array, seat: int) -> Array:
         expand(rules, some, moves, after, payoffs, movers)
         on = payoffs == OPEN
         payoffs[on] = optimal(game, after[on.reshape(-1)])
-        out[begin : begin + len(some)] = mixes(payoffs, seat)
+        out[begin : begin + len(some)] = mixed_strategies(payoffs, seat)
     return out

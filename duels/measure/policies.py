@@ -4,8 +4,8 @@
   declares which observations it takes; a bare function gets those of `Game.encode` unchanged. It is
   called for very many positions at a time, with the seat if it has a parameter `seat`.
 - A player by its name, as `duels.players.player` takes it, or as an object.
-- Any other object with `choose(view)` and `mix(view)`, which returns the probability of each move.
-  A deterministic player may have `pure = True` instead of `mix`.
+- Any other object with `choose(view)` and `mixed_strategy(view)`, the probability of each move.
+  A deterministic player may have `pure = True` instead.
 - A pair of these, `(first, second)`: the policy of each seat.
 
 Players that return only a move are refused: one move does not reveal their probabilities. So are
@@ -14,19 +14,18 @@ policies that answer differently when they are queried again (`QueriedPolicy.con
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from duels.core.errors import DuelsError, quote
 from duels.core.game import AnyGame, Move
-from duels.core.player import Player, View, answer
+from duels.core.player import MixedStrategy, Player, View, answer
 from duels.core.presentation import player_name
 from duels.envs.policy import EnvPolicy
 
 Arrays = Any
 ArrayPolicy = Callable[..., Arrays]
 Policy = str | Player | ArrayPolicy | EnvPolicy | tuple[Any, Any] | Any
-MixedStrategy = Mapping[Move, float]
 
 ROUNDING = 1e-3  # allowed error of a sum of probabilities, as of a network's 32-bit floats
 NEGLIGIBLE = 1e-6  # probability of an illegal move that is ignored
@@ -51,7 +50,7 @@ class Inconsistent(NotMeasurable):
     def __init__(self, what: str) -> None:
         super().__init__(
             f"the policy is not consistent: {what}. Measure a network in evaluation mode (no "
-            "dropout, no batch statistics); a player states the mix it draws from, always the same"
+            "dropout, no batch statistics); a player states its mixed strategy, always the same"
         )
 
 
@@ -95,12 +94,12 @@ class QueriedPolicy:
 
     def _check_player(self, player: Any) -> None:
         kind = type(player)
-        method = getattr(kind, "mix", None)
+        method = getattr(kind, "mixed_strategy", None)
         self.pure = bool(getattr(player, "pure", False))
-        if not self.pure and (method is None or method is Player.mix):
+        if not self.pure and (method is None or method is Player.mixed_strategy):
             raise NoMixedStrategy(
                 f"{kind.__name__} picks moves and does not say how likely each is: give it "
-                "mix(view), or pure = True if it always picks the same in the same position"
+                "mixed_strategy(view), or pure = True if it picks the same in the same position"
             )
         if getattr(player, "needs_history", False) and not self.game.private:
             raise NotMeasurable(f"{kind.__name__} chooses by the history, which is not measured")
@@ -174,20 +173,24 @@ class QueriedPolicy:
         assert self.player is not None
         if self.pure:
             return {answer(self.player, view): 1.0}
-        mix = self.player.mix(view)
-        if mix is None:
-            raise NoMixedStrategy(f"{type(self.player).__name__} does not say its mix everywhere")
-        return mix
+        strategy = self.player.mixed_strategy(view)
+        if strategy is None:
+            raise NoMixedStrategy(
+                f"{type(self.player).__name__} does not say its mixed strategy everywhere"
+            )
+        return strategy
 
-    def _checked(self, view: View, mix: MixedStrategy) -> dict[Move, float]:
-        total = sum(mix.values())
-        wrong = [move for move, p in mix.items() if p < 0 or (p > 0 and move not in view.options)]
+    def _checked(self, view: View, strategy: MixedStrategy) -> dict[Move, float]:
+        total = sum(strategy.values())
+        wrong = [
+            move for move, p in strategy.items() if p < 0 or (p > 0 and move not in view.options)
+        ]
         if wrong or not abs(total - 1) <= ROUNDING:
             raise NotMeasurable(
-                f"a mix gives chances to legal moves that add up to 1; got {dict(mix)} where the "
-                f"options are {', '.join(view.options)}"
+                "a mixed strategy gives chances to legal moves that add up to 1; got "
+                f"{dict(strategy)} where the options are {', '.join(view.options)}"
             )
-        return {move: p / total for move, p in mix.items() if p > 0}
+        return {move: p / total for move, p in strategy.items() if p > 0}
 
     def _checked_rows(self, observations: Arrays, masks: Arrays, seat: int) -> Arrays:
         from duels.algorithms.compiled import np
@@ -264,7 +267,8 @@ class QueriedPolicy:
         self, seen: Any, seat: int | None, before: MixedStrategy, again: MixedStrategy
     ) -> None:
         one, two = (
-            {move: round(p, 6) for move, p in mix.items() if p > 0} for mix in (before, again)
+            {move: round(p, 6) for move, p in strategy.items() if p > 0}
+            for strategy in (before, again)
         )
         raise Inconsistent(
             f"asked twice about {seen} as {player_name(seat or 0)}, it answers {one} and then {two}"

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from duels.algorithms.best_response import Enumeration
 from duels.core.game import AnyGame, Event, Move
-from duels.core.player import View
+from duels.core.player import MixedStrategy, View
 from duels.players.base import Mixed
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ class OpenResponse(BestResponse):
         super().__init__(game, seat, float(found.values()[0]))
         self._found = found
 
-    def mix(self, view: View) -> Mapping[Move, float]:
+    def mixed_strategy(self, view: View) -> MixedStrategy:
         from duels.algorithms import solve
 
         solution = solve(self.game)
@@ -37,7 +37,7 @@ class OpenResponse(BestResponse):
         if view.game == self.game and view.player == self.seat:
             number = self._found.find(solution.state(view))
         if number < 0:
-            return solution.assess(view).mix
+            return solution.assess(view).mixed_strategy
         return {self._found.answer(number): 1.0}
 
 
@@ -55,7 +55,7 @@ class HiddenResponse(BestResponse):
         super().__init__(game, seat, value)
         self._answers = answers
 
-    def mix(self, view: View) -> Mapping[Move, float]:
+    def mixed_strategy(self, view: View) -> MixedStrategy:
         found = None
         if view.game == self.game and view.player == self.seat:
             found = self._answers.get(view.history)

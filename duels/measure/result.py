@@ -46,7 +46,7 @@ class PositionRegret(NamedTuple):
 
     seat: int
     state: Any
-    mix: Mapping[Move, float]
+    mixed_strategy: Mapping[Move, float]
     perfect: Mapping[Move, float]
     regret: float
     visits: float
@@ -138,7 +138,7 @@ class SeatResult:
 
         assert self.enumeration is not None
         state = self.enumeration.state(number)
-        perfect = solve(self.game).assess_state(state, self.seat).mix
+        perfect = solve(self.game).assess_state(state, self.seat).mixed_strategy
         regret, visits = float(self.regrets[number]), float(self.visits[number])
         return PositionRegret(
             self.seat, state, self.enumeration.mixed_strategy(number), perfect, regret, visits
@@ -253,7 +253,7 @@ class Exploitability:
         return {
             "player": position.seat + 1,
             "position": dump_observation(self.game, seen)["fields"],
-            "mix": dict(position.mix),
+            "mix": dict(position.mixed_strategy),
             "perfect": dict(position.perfect),
             "regret": position.regret,
             "visits": position.visits,
@@ -303,7 +303,8 @@ class Exploitability:
             where = ", ".join(f"{name} {_plain(value)}" for name, value in data["position"].items())
             lines += [
                 f"  {player_name(position.seat)}, {where}",
-                f"    plays {_mixed(position.mix)}; perfect play {_mixed(position.perfect)}",
+                f"    plays {_mixed(position.mixed_strategy)}; "
+                f"perfect play {_mixed(position.perfect)}",
                 f"    gives away {position.regret:.6f}, comes up {position.visits:.4f} x a game",
             ]
         return lines
@@ -316,5 +317,5 @@ def _plain(value: Any) -> str:
     return "-" if value is None else str(value)
 
 
-def _mixed(mix: Mapping[Move, float]) -> str:
-    return ", ".join(f"{move} {100 * p:.1f} %" for move, p in mix.items() if p > 0)
+def _mixed(strategy: Mapping[Move, float]) -> str:
+    return ", ".join(f"{move} {100 * p:.1f} %" for move, p in strategy.items() if p > 0)

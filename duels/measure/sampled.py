@@ -9,7 +9,6 @@ of what one opponent gains, and so a lower bound of the exploitability, with an 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
 from math import sqrt
 from typing import Any
 
@@ -20,7 +19,7 @@ from duels.core.errors import Misbehaved
 from duels.core.game import AnyGame, Move
 from duels.core.match import TURN_LIMIT, Match
 from duels.core.payoffs import unit_of
-from duels.core.player import Player, View
+from duels.core.player import MixedStrategy, Player, View
 from duels.games import game_of
 from duels.measure.dispatch import enumerate_positions
 from duels.measure.hidden_information import ResponseTree
@@ -49,7 +48,7 @@ class SampledPlayer(Player):
         self.seed = seed
         self.positions: set[Any] = set()
 
-    def mix(self, view: View) -> Mapping[Move, float]:
+    def mixed_strategy(self, view: View) -> MixedStrategy:
         if len(view.options) == 1:
             return {view.options[0]: 1.0}
         key = view.player, view.observation, view.history
@@ -106,8 +105,9 @@ def sampled_exploitability(
         seats.append(SeatResult(game, seat, start if seat == 0 else total - start, perfect, best))
     told = [f"{asks} times at each of {count:,} positions" for asks, count in samples]
     note = (
-        f"It does not say its mix, so its choices were sampled, {told[0]} in the first seat and "
-        f"{told[1]} in the second; the responses to that were scored in {games:,} fresh games each."
+        f"It does not say its mixed strategy, so its choices were sampled, {told[0]} in the first "
+        f"seat and {told[1]} in the second; the responses to that were scored in {games:,} fresh "
+        "games each."
     )
     return Exploitability(game, (seats[0], seats[1]), SAMPLED, note=note)
 
@@ -137,7 +137,7 @@ def _fitted(
         return fitted
     raise Unsolved(
         f"more than {MOST:,} positions of {game.slug} can be reached, too many to ask about one by "
-        "one; a smaller variant can be sampled, and a player that answers with mixes measured"
+        "one; a smaller variant can be sampled, and a player that states its strategy measured"
     )
 
 

@@ -5,11 +5,10 @@ An opponent does not know the seed of the match, so its choices cannot depend on
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from duels.core.game import Move
-from duels.core.player import Player, View
+from duels.core.player import MixedStrategy, Player, View
 
 if TYPE_CHECKING:
     from random import Random
@@ -29,17 +28,17 @@ class Opponent(Player):
         """The random numbers of one choice: equal after a resume, different after an undo."""
         from random import Random  # imported late, for a fast first prompt
 
-        return Random(f"{self.stream} {view.moment}")
+        return Random(f"{self.stream} {view.version}")
 
 
 class Mixed(Opponent):
     """An opponent with a known mixed strategy, from which its moves are drawn."""
 
-    def mix(self, view: View) -> Mapping[Move, float]:
+    def mixed_strategy(self, view: View) -> MixedStrategy:
         raise NotImplementedError
 
     def choose(self, view: View) -> Move:
-        mix = self.mix(view)
-        if len(mix) == 1:
-            return next(iter(mix))
-        return self.randomness(view).choices(list(mix), list(mix.values()))[0]
+        strategy = self.mixed_strategy(view)
+        if len(strategy) == 1:
+            return next(iter(strategy))
+        return self.randomness(view).choices(list(strategy), list(strategy.values()))[0]

@@ -54,7 +54,7 @@ class Failure:
         ]
         if self.match.time_control:
             words.append(f"with {self.match.time_control.limit:g} s a choice")
-        words += [f"seed {self.match.seed}", f"moment {self.view.moment}"]
+        words += [f"seed {self.match.seed}", f"moment {self.view.version}"]
         return ", ".join(words + [self.during] * bool(self.during))
 
     def to_json(self) -> dict[str, Any]:
@@ -207,10 +207,10 @@ def _play(
                 return found
             checked.slowest = max(checked.slowest, time.monotonic() - began)
             checked.choices += 1
-            mix = player.last_mix if isinstance(player, External) else None
-            checked.mixed += mix is not None
+            strategy = player.last_strategy if isinstance(player, External) else None
+            checked.mixed += strategy is not None
             if len(found) < REPEATED:
-                found.append((checked, match, view, move if mix is None else mix))
+                found.append((checked, match, view, move if strategy is None else strategy))
             match.submit(seat, move)
     try:
         if listens(player):
@@ -255,8 +255,8 @@ def _ask_again(
         except Misbehaved as error:
             checked.failure = Failure(match, view, str(error), during)
             continue
-        if isinstance(player, External) and player.last_mix is not None:
-            move = player.last_mix
+        if isinstance(player, External) and player.last_strategy is not None:
+            move = player.last_strategy
         report.repeatable = move == before and report.repeatable is not False
 
 

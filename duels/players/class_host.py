@@ -76,7 +76,7 @@ class HostedPlayer:
             "type": "ready",
             "games": list(games) if isinstance(games, list | tuple | set | frozenset) else None,
             "needs_solution": kind.needs_solution,
-            "mixes": kind.mix is not Player.mix,
+            "mixes": kind.mixed_strategy is not Player.mixed_strategy,
             "listens": kind.on_event is not Player.on_event,
         }
 
@@ -102,10 +102,12 @@ class HostedPlayer:
 
     def _mix(self, asked: dict[str, Any]) -> dict[str, Any]:
         assert self.player is not None
-        mix = self.player.mix(self._view(asked))
+        strategy = self.player.mixed_strategy(self._view(asked))
         return {
             "type": "mix",
-            "mix": None if mix is None else {move: float(part) for move, part in mix.items()},
+            "mix": None
+            if strategy is None
+            else {move: float(part) for move, part in strategy.items()},
         }
 
     def _view(self, asked: dict[str, Any]) -> View:

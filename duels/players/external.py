@@ -23,7 +23,7 @@ from typing import Any
 
 from duels.core.errors import Misbehaved, quote
 from duels.core.game import AnyGame, History, Move, Result
-from duels.core.player import Player, View
+from duels.core.player import MixedStrategy, Player, View
 from duels.core.presentation import listed
 from duels.core.wire import VERSION, dump, dump_game, dump_observation
 from duels.players.process import Late, Process, ProcessLimits
@@ -46,7 +46,7 @@ class External(Player):
         """`stream` is the player's random stream; set it for every match."""
         self.command, self.stream = command, stream
         self.limits = ProcessLimits.usual() if limits is None else limits
-        self.last_mix: dict[Move, float] | None = None  # from which the last move was drawn
+        self.last_strategy: dict[Move, float] | None = None  # from which the last move was drawn
         self.stalled: str | None = None  # why it did not start or answer: see `prepare`
         self._words = command_of(command)
         self._process: Process | None = None
@@ -85,20 +85,20 @@ class External(Player):
         self._ready = ready
 
     def choose(self, view: View) -> Move:
-        """Its move; if it answers with a mix, a move drawn from that with the stream."""
+        """Its move; from a mixed strategy (`mix`) one is drawn with the stream."""
         answer = self._asked(view)
-        mix = self.last_mix = None if isinstance(answer, str) else answer
-        if mix is None:
+        strategy = self.last_strategy = None if isinstance(answer, str) else answer
+        if strategy is None:
             assert isinstance(answer, str)
             return answer
-        if len(mix) == 1:
-            return next(iter(mix))
+        if len(strategy) == 1:
+            return next(iter(strategy))
         from random import Random
 
-        return Random(self._seed(view)).choices(list(mix), list(mix.values()))[0]
+        return Random(self._seed(view)).choices(list(strategy), list(strategy.values()))[0]
 
-    def mix(self, view: View) -> Mapping[Move, float] | None:
-        """The mix that it answers with; None if it answers with a move."""
+    def mixed_strategy(self, view: View) -> MixedStrategy | None:
+        """The mixed strategy that it answers with; None if it answers with a move."""
         answer = self._asked(view)
         if isinstance(answer, str):
             return {answer: 1.0} if len(view.options) == 1 else None
@@ -138,7 +138,7 @@ class External(Player):
 
     def _seed(self, view: View) -> str:
         """The seed for one choice: equal in a repeated match, different after an undo."""
-        return f"{self.stream} {view.moment}"
+        return f"{self.stream} {view.version}"
 
     def _asked(self, view: View) -> Move | dict[Move, float]:
         self.prepare()
@@ -213,25 +213,25 @@ class External(Player):
 
 
 def read_answer(answer: Mapping[str, Any], options: tuple[Move, ...]) -> Move | dict[Move, float]:
-    """The move or the mix of an answer; ValueError says what is wrong with it."""
-    move, mix = answer.get("move"), answer.get("mix")
+    """The move or the mixed strategy of an answer; ValueError says what is wrong with it."""
+    move, strategy = answer.get("move"), answer.get("mix")
     if ("move" in answer) == ("mix" in answer):
         raise ValueError("expected an answer with a move or a mix")
-    if mix is None:
+    if strategy is None:
         if not isinstance(move, str) or move not in options:
             raise ValueError(f"{quote(move)} is not an option; {_the(options)}")
         return move
-    if not isinstance(mix, dict) or not mix:
-        raise ValueError(f"mix: expected chances by move; got {quote(mix)}")
-    for move, chance in mix.items():
+    if not isinstance(strategy, dict) or not strategy:
+        raise ValueError(f"mix: expected chances by move; got {quote(strategy)}")
+    for move, chance in strategy.items():
         if move not in options:
             raise ValueError(f"mix: {quote(move)} is not an option; {_the(options)}")
         if type(chance) not in (int, float) or not 0 <= chance <= 1 + ROUNDING:
             raise ValueError(f"mix: expected a chance from 0 to 1; got {quote(chance)}")
-    total = sum(mix.values())
+    total = sum(strategy.values())
     if not isfinite(total) or abs(total - 1) > ROUNDING:
         raise ValueError(f"mix: expected chances that add up to 1; got {total:g}")
-    return {move: chance / total for move, chance in mix.items() if chance > 0}
+    return {move: chance / total for move, chance in strategy.items() if chance > 0}
 
 
 def _the(options: tuple[Move, ...]) -> str:
@@ -262,7 +262,7 @@ def request(
     return (
         f'{{"type":"{kind}","seconds":{seconds!r},"seed":{_quoted(seed)},"view":{{"type":"view",'
         f'"version":{VERSION},"game":{_game_text(view.game)},"player":{_seat(view.player)},'
-        f'"moment":{view.moment},'
+        f'"moment":{view.version},'
         f'"observation":{compact(dump_observation(view.game, view.observation))},'
         f'"history":[{history}],"options":{_options_text(view.options)},"choice":null,"table":[],'
         f'"clock":{_number(view.clock)},"clocks":[{_number(one)},{_number(two)}],'

@@ -18,18 +18,18 @@ def solved_hint(view: View) -> tuple[str, str] | None:
     """The moves of an optimal strategy with their probabilities; None if the game is not solved."""
     from duels.algorithms.solutions import ready, solve
 
-    mix = None
+    strategy = None
     with suppress(DuelsError):
         if ready(view.game):
             choice = solve(view.game).assess(view)
-            mix = None if choice.rough else choice.mix
-    if not mix:
+            strategy = None if choice.rough else choice.mixed_strategy
+    if not strategy:
         return None
-    likely = sorted(mix, key=lambda move: -mix[move])[:MOST_MOVES]
-    if len(mix) == 1:
+    likely = sorted(strategy, key=lambda move: -strategy[move])[:MOST_MOVES]
+    if len(strategy) == 1:
         return f"perfect play chooses {likely[0]}.", likely[0]
-    shown = ", ".join(f"{move} ({100 * mix[move]:.0f} %)" for move in likely)
-    others = 1 - sum(mix[move] for move in likely)
+    shown = ", ".join(f"{move} ({100 * strategy[move]:.0f} %)" for move in likely)
+    others = 1 - sum(strategy[move] for move in likely)
     rest = f", others {100 * others:.0f} %" if others >= 0.005 else ""
     return f"perfect play chooses {shown}{rest}.", likely[0]
 

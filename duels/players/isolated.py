@@ -17,12 +17,11 @@ from __future__ import annotations
 import os
 import shlex
 import sys
-from collections.abc import Mapping
 from typing import Any
 
 from duels.core.errors import Misbehaved
 from duels.core.game import AnyGame, History, Move, Result
-from duels.core.player import Player, View
+from duels.core.player import MixedStrategy, Player, View
 from duels.core.wire import dump, dump_game
 from duels.players.external import External, ProcessLimits, compact, read_answer, request
 from duels.players.process import recordable
@@ -81,7 +80,7 @@ class Isolated(External):
             self._out = True
             raise
 
-    def mix(self, view: View) -> Mapping[Move, float] | None:
+    def mixed_strategy(self, view: View) -> MixedStrategy | None:
         """The mixed strategy of its class; None if it has none or has failed in this match."""
         if self._out or self._ready.get("mixes") is False:
             return None
@@ -93,11 +92,11 @@ class Isolated(External):
             self._out = True
             raise
         try:
-            mix = read_answer({"mix": answer.get("mix")}, view.options)
+            strategy = read_answer({"mix": answer.get("mix")}, view.options)
         except ValueError:
             return None
-        assert not isinstance(mix, str)
-        return mix
+        assert not isinstance(strategy, str)
+        return strategy
 
     def _history(self, history: History) -> str:
         """An empty text: new events are sent before the request, and the program stores the rest.

@@ -10,11 +10,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from duels.core.game import Move
-from duels.core.player import View
+from duels.core.player import MixedStrategy, View
 from duels.players.base import Mixed
 
 if TYPE_CHECKING:
@@ -26,8 +24,8 @@ class Perfect(Mixed):
 
     needs_solution = True
 
-    def mix(self, view: View) -> Mapping[Move, float]:
-        return self.assess(view).mix
+    def mixed_strategy(self, view: View) -> MixedStrategy:
+        return self.assess(view).mixed_strategy
 
     def assess(self, view: View) -> Assessment:
         from duels.algorithms import (
@@ -40,10 +38,10 @@ class Perfect(Mixed):
 class Level(Perfect):
     level = ""
 
-    def mix(self, view: View) -> Mapping[Move, float]:
-        from duels.algorithms.levels import level_mix
+    def mixed_strategy(self, view: View) -> MixedStrategy:
+        from duels.algorithms.levels import level_strategy
 
-        return level_mix(self.assess(view), self.level)
+        return level_strategy(self.assess(view), self.level)
 
 
 class Easy(Level):

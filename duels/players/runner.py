@@ -60,7 +60,7 @@ class Host:
         advantage. A clock begins to run when its player is asked.
         """
         match, failed = self.match, dict[int, str]()
-        moment = len(match.events)
+        version = len(match.events)
         for seat in match.deciders:
             if (player := self.players.get(seat)) is None:
                 continue
@@ -71,7 +71,7 @@ class Host:
                 move = choice(player, match.view(seat))
                 if not self.charged:
                     match.start_clock(seat)
-                match.submit(seat, move, at=moment)
+                match.submit(seat, move, at=version)
             except (Misbehaved, IllegalMove) as error:
                 failed[seat] = str(error)
         if failed and match.result is None:

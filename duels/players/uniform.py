@@ -9,15 +9,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from duels.core.game import Move
-from duels.core.player import View
+from duels.core.player import MixedStrategy, View
 from duels.players.base import Mixed
 
 
 class Uniform(Mixed):
-    def mix(self, view: View) -> Mapping[Move, float]:
+    def mixed_strategy(self, view: View) -> MixedStrategy:
         candidates = self.candidates(view)
         return dict.fromkeys(candidates, 1 / len(candidates))
 

@@ -93,12 +93,12 @@ def match_message(room: Room, you: int | None) -> bytes:
 def update(room: Room, viewer: int | None, since: int) -> bytes:
     """The events from number `since` on and the current view, for one viewer."""
     match = room.playing()
-    moment = len(match.events)
-    since = since if since <= moment else 0
+    version = len(match.events)
+    since = since if since <= version else 0
     data: Json = {
         "type": "update",
         "since": since,
-        "moment": moment,
+        "moment": version,
         "events": [dump(logged) for logged in match.log(viewer, since)],
         "passages": [dump(passage) for passage in passages(match, viewer, since)],
         "view": view_json(match.view(viewer)),

@@ -195,7 +195,7 @@ class RoomManager:
         for last in (False, True):
             if last and (name := f"{seat} {id}") in room.executed:  # by another process
                 return messages.granted(id or "", room.executed[name])
-            before, moment = room.summary(), room.row.moment
+            before, version = room.summary(), room.row.moment
             fields = act()
             response = messages.granted(id or "", fields)
             remembered = None if id is None or seat is None else (f"{seat} {id}", response)
@@ -209,7 +209,7 @@ class RoomManager:
         room.saved()
         if remembered is not None:
             room.executed[remembered[0]] = fields
-        self._publish(room, before, moment)
+        self._publish(room, before, version)
         self._schedule(room)
         return response
 
@@ -230,7 +230,7 @@ class RoomManager:
             if not isinstance(error, DuelsError):
                 raise
 
-    def _publish(self, room: Room, before: Any, moment: int) -> None:
+    def _publish(self, room: Room, before: Any, version: int) -> None:
         """Send the clients of a room what has changed."""
         if room.summary() != before:
             self.broadcast(room, lambda seat: messages.match_message(room, seat))
@@ -245,7 +245,7 @@ class RoomManager:
                 made[wanted] = messages.update(room, *wanted)
             connection.send(made[wanted])
             connection.known = len(room.match.events)
-        self.metrics.moves += room.row.moment > moment
+        self.metrics.moves += room.row.moment > version
         if room.match.result is not None and before[0] != OVER:
             self._tasks.start(self._rate())
 
@@ -299,7 +299,7 @@ class RoomManager:
             seat = next((seat for seat in room.computers if seat in match.deciders), None)
             if seat is None:
                 return
-            player, moment, view = room.row.seats[seat], len(match.events), match.view(seat)
+            player, version, view = room.row.seats[seat], len(match.events), match.view(seat)
             assert player is not None
             assert match.seed is not None
             began = asyncio.get_running_loop().time()
@@ -308,11 +308,11 @@ class RoomManager:
             await asyncio.sleep(max(0.0, self.settings.computer_delay - spent))
             try:
                 async with room.lock:
-                    if room.match is not match or len(match.events) != moment:
+                    if room.match is not match or len(match.events) != version:
                         continue  # undone or reloaded meanwhile
                     match.start_clock(seat)  # a slow machine must not cost it time
                     with suppress(IllegalMove):
-                        await self.change(room, partial(room.submit, seat, moment, move))
+                        await self.change(room, partial(room.submit, seat, version, move))
             except (Unavailable, Conflict):
                 await asyncio.sleep(AGAIN)
 

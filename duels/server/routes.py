@@ -296,12 +296,12 @@ class Api:
         digest = self._known(request)
         before = request.query_params.get("before", "1e12")
         try:
-            moment = float(before)
+            before_time = float(before)
         except ValueError:
             raise OptionError("before: expected seconds since 1970") from None
-        if not 0 <= moment <= 1e12:
+        if not 0 <= before_time <= 1e12:
             raise OptionError("before: expected seconds since 1970")
-        rows = await self.store.history(digest, moment, PAGE + 1)
+        rows = await self.store.history(digest, before_time, PAGE + 1)
         listed = self._infos(rows[:PAGE], digest)
         return json_response({"matches": listed, "more": len(rows) > PAGE})
 

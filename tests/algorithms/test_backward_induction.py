@@ -84,7 +84,7 @@ def test_a_sealed_choice_is_a_matrix_game() -> None:
     game = toy(start=Decide({0: moves, 1: moves}), **ends)
     choice = Generic(game).assess_state(game.start(), 1)
     assert choice.value == pytest.approx(0.5, abs=1e-12)
-    assert dict(choice.mix) == pytest.approx(dict.fromkeys(moves, 1 / 3), abs=1e-9)
+    assert dict(choice.mixed_strategy) == pytest.approx(dict.fromkeys(moves, 1 / 3), abs=1e-9)
 
 
 def test_hidden_information_is_refused() -> None:

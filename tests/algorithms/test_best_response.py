@@ -30,7 +30,7 @@ def test_no_opponent_gains_against_perfect_play(
     solution = solve(game)
 
     def perfect(state: Any) -> Mapping[str, float]:
-        return solution.assess_state(state, 1 - player).mix
+        return solution.assess_state(state, 1 - player).mixed_strategy
 
     value = float(solution.start_value())
     response = Enumeration(game, 1 - player, by_state(perfect))

@@ -217,7 +217,7 @@ class Answering:
             return turn
         if len(turn.options) == 2 and not pick:
             return Decide({1 - self.perfect: turn.options[1 - self.perfect]})
-        mix = self.solution.assess_state(state, self.perfect).mix
+        mix = self.solution.assess_state(state, self.perfect).mixed_strategy
         return Chance({move: Fraction(part) for move, part in mix.items()})
 
     def play(self, at: tuple[Any, str], chosen: str) -> tuple[Any, str]:

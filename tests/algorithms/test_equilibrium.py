@@ -12,7 +12,7 @@ from duels.algorithms import equilibrium, tables
 from duels.algorithms.cfr import strategies
 from duels.algorithms.equilibrium import Equilibrium, own_path, stored
 from duels.algorithms.infostate_tree import InfostateTree
-from duels.algorithms.levels import LEVELS, level_mix
+from duels.algorithms.levels import LEVELS, level_strategy
 from duels.algorithms.solution import Unsolved
 from duels.algorithms.solutions import ready, solver_of
 from duels.analysis.grade import grade
@@ -52,7 +52,9 @@ def test_kuhn_poker_is_played_as_it_must_be() -> None:
         player = len(before) % 2
         cards = (card, "queen" if card != "queen" else "jack")
         cards = cards if player == 0 else cards[::-1]
-        return solution.assess(deal(game, *cards, *before).view(player)).mix.get("bet", 0.0)
+        return solution.assess(deal(game, *cards, *before).view(player)).mixed_strategy.get(
+            "bet", 0.0
+        )
 
     bluff = bets("jack")
     assert bets("king") == pytest.approx(3 * bluff, abs=0.05)
@@ -82,10 +84,13 @@ def test_assessments_are_consistent_with_each_other(game: AnyGame) -> None:
     for player in (0, 1):
         for view in InfostateTree(game).views(player):
             choice = solution.assess(view)
-            assert sum(choice.mix.values()) == pytest.approx(1)
+            assert sum(choice.mixed_strategy.values()) == pytest.approx(1)
             worth = [choice.worth(move) for move in choice.options]
             assert unit.lowest - 1e-9 <= min(worth) <= max(worth) <= unit.highest + 1e-9  # type: ignore[operator, type-var]
-            assert choice.regret(max(choice.mix, key=lambda m: choice.mix[m])) == 0
+            assert (
+                choice.regret(max(choice.mixed_strategy, key=lambda m: choice.mixed_strategy[m]))
+                == 0
+            )
     opened = charts(game)[0]
     assert opened.note.count("best responses gain")
 
@@ -148,10 +153,10 @@ def test_levels_lose_what_they_should(level: str) -> None:
     tree = InfostateTree(game)
 
     def perfect(view: View) -> Any:
-        return solution.assess(view).mix
+        return solution.assess(view).mixed_strategy
 
     def weaker(view: View) -> Any:
-        return level_mix(solution.assess(view), level)
+        return level_strategy(solution.assess(view), level)
 
     sound = strategies(tree, perfect, perfect)
     for player in (0, 1):
@@ -211,6 +216,7 @@ def test_a_position_outside_the_tree_has_no_value() -> None:
         solution.assess(view._replace(history=view.history[:1]))
     with pytest.raises(Unsolved, match="depends on who looks at it"):
         solution.value(game.play(game.start(), "jack"))
+    assert solution.estimate(game.play(game.start(), "jack"), ("greedy", "greedy")) is None
 
 
 def test_where_a_strategy_never_leads_the_answer_is_a_best_one() -> None:
@@ -218,7 +224,7 @@ def test_where_a_strategy_never_leads_the_answer_is_a_best_one() -> None:
     solution = Equilibrium(KuhnPoker())
     for one in ("jack", "queen"):
         view = deal(KuhnPoker(), one, "king", "bet").view(1)
-        assert solution.assess(view).mix == {"bet": 1.0}
+        assert solution.assess(view).mixed_strategy == {"bet": 1.0}
 
 
 def test_a_game_of_this_package_is_solved_by_its_own_solver() -> None:

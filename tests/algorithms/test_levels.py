@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from duels.algorithms import Assessment, solve
-from duels.algorithms.levels import LEVELS, level_mix
+from duels.algorithms.levels import LEVELS, level_strategy
 from duels.core.chance import stream
 from duels.core.game import Pick
 from duels.core.match import Match
@@ -26,7 +26,7 @@ def test_a_level_gives_away_its_share(values: list[float], player: int) -> None:
     regrets = {move: float(choice.regret(move) or 0) for move in options}
     uniform = sum(regrets.values()) / len(regrets)
     for level, share in LEVELS.items():
-        mix = level_mix(choice, level)
+        mix = level_strategy(choice, level)
         assert sum(mix.values()) == pytest.approx(1)
         given_away = sum(mix[move] * regrets[move] for move in mix)
         assert given_away == pytest.approx(share * uniform, abs=1e-9)
@@ -39,7 +39,7 @@ def test_a_level_that_must_lose_holds_out(level: str) -> None:
     state = State((40, 10), ((), (8, 9, 10)), 1)
     choice = solve(game).assess_state(state, 1)
     assert set(choice.options.values()) == {1}
-    mix = level_mix(choice, level)
+    mix = level_strategy(choice, level)
     assert mix["7"] == 1, "the largest free number"
     assert set(mix) == set(choice.options)
 
@@ -61,7 +61,7 @@ def test_a_level_holds_out_as_long_as_perfect_play() -> None:
 def test_levels_err_more_on_what_matters_less() -> None:
     game = load("number-clash")
     choice = solve(game).assess_state(game.start(), 0)
-    mix = level_mix(choice, "medium")
+    mix = level_strategy(choice, "medium")
     assert min(mix, key=lambda move: mix[move]) == min(
         choice.options, key=lambda move: float(choice.options[move] or 0)
     )

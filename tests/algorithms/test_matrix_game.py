@@ -32,13 +32,13 @@ NASTY = st.sampled_from([0.0, 0.5, 1.0, 0.32, 0.31999999999999995, 0.32000000000
 
 def check(rows: Rows, found: MatrixSolution, most: float = 1e-9) -> None:
     """The mixes are mixes, and neither side can do better than the value says."""
-    assert len(found.row_mix) == len(rows)
-    assert len(found.column_mix) == len(rows[0])
-    for mix in (found.row_mix, found.column_mix):
+    assert len(found.row_strategy) == len(rows)
+    assert len(found.column_strategy) == len(rows[0])
+    for mix in (found.row_strategy, found.column_strategy):
         assert min(mix) >= 0
         assert abs(sum(mix) - 1) < 1e-12
     exact = [[Fraction(payoff) for payoff in row] for row in rows]
-    ours, theirs = (list(map(Fraction, mix)) for mix in (found.row_mix, found.column_mix))
+    ours, theirs = (list(map(Fraction, mix)) for mix in (found.row_strategy, found.column_strategy))
     earned = min(
         sum((p * v for p, v in zip(ours, column, strict=True)), Fraction())
         for column in zip(*exact, strict=True)

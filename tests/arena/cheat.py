@@ -66,7 +66,7 @@ class Cheat:
         text = self.opponent(asked["seed"].rpartition(" ")[0], game.slug)
         if text is None:
             return make(OPPONENT, asked["seed"]).choose(seen)
-        view = view_of(game, state, 1 - player)._replace(moment=seen.moment)
+        view = view_of(game, state, 1 - player)._replace(version=seen.version)
         theirs = make(OPPONENT, text).choose(view)
         known = baseline_of(game, ("", ""))
         assert known is not None

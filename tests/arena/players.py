@@ -79,7 +79,7 @@ class Mute(Player):
 class Lies(Last):
     """Fails when it is asked how it chooses, and when it is told how it went."""
 
-    def mix(self, view: View) -> dict[Move, float]:
+    def mixed_strategy(self, view: View) -> dict[Move, float]:
         raise RuntimeError("a secret")
 
     def on_end(self, result: object) -> None:

@@ -10,10 +10,11 @@ from typing import Any
 import pytest
 
 from duels.algorithms import solve
-from duels.arena.aivat import MixedStrategy, PositionValues, StrategyOf, adjusted, aivat_score
+from duels.arena.aivat import PositionValues, StrategyOf, adjusted, aivat_score
 from duels.core import Match, View
 from duels.core.chance import stream
 from duels.core.game import AnyGame, Chance, Outcome, Over
+from duels.core.player import MixedStrategy
 from duels.games import load
 from duels.players import make
 from tests.plugins.goofspiel import Goofspiel
@@ -139,7 +140,7 @@ def played(game: AnyGame, names: Sequence[str], seed: int) -> tuple[Match, list[
             if seat not in match.sealed:
                 match.submit(seat, players[seat].choose(match.view(seat)))
                 break
-    return match, [player.mix for player in players]
+    return match, [player.mixed_strategy for player in players]
 
 
 @pytest.mark.slow

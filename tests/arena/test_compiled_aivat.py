@@ -19,7 +19,7 @@ pytest.importorskip("numba", reason="batches need the extra rl")
 from duels.arena.compiled_aivat import Adjusted, adjusted, distinct  # noqa: E402
 from duels.arena.scores import Moments  # noqa: E402
 from duels.envs.opponents import chooser  # noqa: E402
-from duels.kernels.pairs import Met, meet, retrace  # noqa: E402
+from duels.kernels.pairs import PlayedGames, meet, retrace  # noqa: E402
 from duels.measure import head_to_head  # noqa: E402
 
 GAMES = [
@@ -48,14 +48,14 @@ CASES = [
 ]  # fmt: skip
 
 
-def watched(game: AnyGame, players: Sequence[str], pairs: int, limit: int = LIMIT) -> Met:
+def watched(game: AnyGame, players: Sequence[str], pairs: int, limit: int = LIMIT) -> PlayedGames:
     one, two = (chooser(game, name) for name in players)
     assert one is not None
     assert two is not None
     return meet(game, one, two, 7, range(pairs), limit, watch=True)
 
 
-def by_hand(game: AnyGame, met: Met, number: int, limit: int) -> Match:
+def by_hand(game: AnyGame, met: PlayedGames, number: int, limit: int) -> Match:
     """A game of a batch as a match: its moves, and the chance that its states tell of."""
     begin = int(met.choices[:number].sum())
     actions = met.actions[begin : begin + int(met.choices[number])]
@@ -96,7 +96,7 @@ def test_a_batch_and_the_rules_agree_on_every_game(game: AnyGame, players: tuple
         match = by_hand(game, met, number, LIMIT)
         assert match.result is not None
         names = players if number % 2 == 0 else players[::-1]
-        mixes = [make(name, "").mix for name in names]
+        mixes = [make(name, "").mixed_strategy for name in names]
         alone = aivat.adjusted(match, mixes, (names[0], names[1]))
         assert alone.score == pytest.approx(float(found.score[number]), abs=1e-7)
         assert alone.regret is not None
@@ -113,7 +113,7 @@ def test_a_wrong_mix_in_a_batch_is_seen() -> None:
     assert abs(gap(players, met, adjusted(game, players[::-1], met, LIMIT))) > 6
 
 
-def gap(players: Sequence[str], met: Met, found: Adjusted | None) -> float:
+def gap(players: Sequence[str], met: PlayedGames, found: Adjusted | None) -> float:
     """How many standard errors the mean of the adjusted scores is from that of the scores."""
     assert found is not None
     raw = np.where(met.winner == 2, 0.5, 1.0 - met.winner)

@@ -159,7 +159,7 @@ class Listens(Player):
         self.heard += 1
     def choose(self, view):
         print("to the output")
-        assert self.heard == view.moment, f"heard {self.heard} of {view.moment}"
+        assert self.heard == view.version, f"heard {self.heard} of {view.version}"
         return view.options[0]
 
 class Exits(Player):

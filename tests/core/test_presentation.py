@@ -6,9 +6,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from duels.core import Match
 from duels.core.errors import DuelsError, IllegalMove, MalformedMove
 from duels.core.parsing import expected, read_answer, read_move
-from duels.core.presentation import Step
+from duels.core.presentation import Step, player_name
+from duels.core.wire import dump
+from duels.core.wire import load as load_wire
+from duels.games import BUILT_IN, load
 
 STEPS = {
     "": Step("Choose action:", ("attack", "defend"), refused={"swap": "With six cards no swap."}),
@@ -111,3 +115,18 @@ def test_anything_typed_is_read_or_refused(text: str) -> None:
     assert said.isprintable()
     assert move.split()[0] in ("attack", "defend")
     assert step is None or step in STEPS.values()
+
+
+@pytest.mark.parametrize("slug", BUILT_IN)
+def test_a_client_can_leave_out_the_name_and_the_listed_choices(slug: str) -> None:
+    """No client has to look for them in the text of the prompt."""
+    match = Match(load(slug), seed=1)
+    for player in match.deciders:
+        step = match.game.ask(match.view(player).observation, player, "")
+        assert step is not None
+        assert step.kind
+        assert player_name(player) not in step.question
+        assert not step.listing or step.listing not in step.question
+        assert step.worded("", "") == step.question
+        assert step.worded(step.name, step.listing) == step.prompt
+        assert load_wire(dump(step)) == step

@@ -96,7 +96,7 @@ def test_a_view_of_another_version_is_refused() -> None:
 
 def test_a_move_for_another_moment_is_refused_and_changes_nothing() -> None:
     match = Match(load_game("number-wars"), seed=1)
-    match.submit(0, "7", at=match.view(0).moment)
+    match.submit(0, "7", at=match.view(0).version)
     with pytest.raises(StaleMove, match="meant for moment 0; the match is at moment 1"):
         match.submit(1, "7", at=0)
     match.submit(1, "7", at=1)

@@ -35,7 +35,7 @@ class Equilibrium(policy.Policy):  # type: ignore[misc]
 
     def action_probabilities(self, state: Any, player_id: int | None = None) -> dict[int, float]:
         node = state.simultaneous_game_state().snapshot.node
-        mix = self.solution.assess_state(node.state, state.current_player()).mix
+        mix = self.solution.assess_state(node.state, state.current_player()).mixed_strategy
         return {a: mix.get(node.encoding.moves[a], 0.0) for a in state.legal_actions()}
 
 

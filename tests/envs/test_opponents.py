@@ -102,8 +102,8 @@ def differing(game: AnyGame, opponent: str, player: str, steps: int, draws: int)
             batch._state[:] = trail.batch._state[0]
             picked = batch.choices_of(found, np.full(draws, view.player))
             counts = np.bincount(picked, minlength=len(game.moves()))
-            if not fits(counts.tolist(), asked.mix(view), game.moves()):
-                wrong.append(f"{view.observation} {asked.mix(view)}")
+            if not fits(counts.tolist(), asked.mixed_strategy(view), game.moves()):
+                wrong.append(f"{view.observation} {asked.mixed_strategy(view)}")
         trail.step()
     return wrong
 
@@ -221,7 +221,7 @@ def test_a_kernel_without_opponents_asks_them_in_python(
     seen = batch.observation[:, 0] if batch.sealed else batch.observation
     picked = games.policy.choose(batch, rows, np.zeros(DRAWS, np.int64), seen)
     counts = np.bincount(picked, minlength=len(game.moves())).tolist()
-    assert fits(counts, asked.mix(view), game.moves())
+    assert fits(counts, asked.mixed_strategy(view), game.moves())
     for _ in range(5):
         games.step(games.random_actions())
 

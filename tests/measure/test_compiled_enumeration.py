@@ -28,7 +28,7 @@ from duels.players import make
 np: Any = pytest.importorskip("numpy", reason="needs the extra: pip install 'duels[solve]'")
 pytest.importorskip("numba", reason="needs the extra: pip install 'duels[solve]'")
 
-from duels.algorithms.compiled.mixed_strategies import mixes  # noqa: E402
+from duels.algorithms.compiled.mixed_strategies import mixed_strategies  # noqa: E402
 from duels.algorithms.matrix_game import solve_matrix  # noqa: E402
 from duels.measure.compiled_enumeration import ChanceInKernel, CompiledEnumeration  # noqa: E402
 from duels.measure.perfect_values import optimal, simultaneous_strategies  # noqa: E402
@@ -165,15 +165,15 @@ def test_simultaneous_strategies_are_those_of_the_perfect_player_to_the_bit(seat
         _, rows = both(game, 0, "random")
         found = simultaneous_strategies(game, rows.rows, seat)
         for number in range(len(rows)):
-            mix = solve(game).assess_state(rows.state(number), seat).mix
+            mix = solve(game).assess_state(rows.state(number), seat).mixed_strategy
             assert found[number].tolist() == [mix.get(move, 0.0) for move in game.moves()]
 
 
 def test_a_matrix_that_is_made_to_be_nasty_is_left_to_the_slow_solver() -> None:
     nasty = [[0.5, 0.5 + 1e-15, 0.25], [0.5 - 1e-15, 0.5, 0.75], [1e-9, 1.0, 0.5]]
     found = solve_matrix(nasty)
-    for seat, mix in ((0, found.row_mix), (1, found.column_mix)):
-        assert mixes(np.array([nasty]), seat)[0].tolist() == list(mix)
+    for seat, mix in ((0, found.row_strategy), (1, found.column_strategy)):
+        assert mixed_strategies(np.array([nasty]), seat)[0].tolist() == list(mix)
 
 
 def test_a_large_game_is_walked_by_its_kernel_and_a_small_one_by_its_rules() -> None:

@@ -157,7 +157,7 @@ class Wavering(Player):
     def __init__(self, by: float = 0.3, only: int | None = None) -> None:
         self.by, self.only, self.luck = by, only, Random(1)
 
-    def mix(self, view: View) -> Mapping[Move, float]:
+    def mixed_strategy(self, view: View) -> Mapping[Move, float]:
         first, last = view.options[0], view.options[-1]
         if first == last:
             return {first: 1.0}
@@ -180,7 +180,7 @@ class Fickle(Player):
 @pytest.mark.parametrize("player", [Wavering(), Wavering(0.01), Wavering(0.3, only=1), Fickle()])
 def test_players_whose_mix_varies_are_refused(player: Player) -> None:
     for measure in measures(load("firewall-breach"), player):
-        with pytest.raises(Inconsistent, match="states the mix it draws from"):
+        with pytest.raises(Inconsistent, match="states its mixed strategy"):
             measure()
 
 
@@ -222,9 +222,9 @@ class Turncoat(Player):
     def __init__(self, asks: int) -> None:
         self.left = asks
 
-    def mix(self, view: View) -> Mapping[Move, float]:
+    def mixed_strategy(self, view: View) -> Mapping[Move, float]:
         self.left -= 1
-        best = solve(view.game).assess(view).mix
+        best = solve(view.game).assess(view).mixed_strategy
         worst = [move for move in view.options if move not in best] or [*best]
         return best if self.left >= 0 else {worst[0]: 1.0}
 

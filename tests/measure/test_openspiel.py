@@ -46,7 +46,7 @@ class Ours(Player):
     def choose(self, view: View) -> str:
         raise AssertionError("only the mix is asked for")
 
-    def mix(self, view: View) -> Mapping[str, float]:
+    def mixed_strategy(self, view: View) -> Mapping[str, float]:
         moves = view.game.moves()
         actions = sorted(moves.index(move) for move in view.options)
         return {moves[action]: p for action, p in weights(actions).items()}

@@ -51,7 +51,7 @@ def uniform(observations: Any, masks: Any) -> Any:
 class Agent(Player):
     """The trained agent as a player, which is asked about views: no array is involved."""
 
-    def mix(self, view: View) -> Mapping[Move, float]:
+    def mixed_strategy(self, view: View) -> Mapping[Move, float]:
         own = view.player or 0
         seat, strength = ("first", "second")[own], view.observation.strength
         attack = ATTACK[f"{seat}/{strength[own]}"][strength[1 - own] - 1]
@@ -147,7 +147,7 @@ def test_memory_makes_a_difference_that_is_measured() -> None:
         return out
 
     class Remembers(Player):
-        def mix(self, view: View) -> Mapping[Move, float]:
+        def mixed_strategy(self, view: View) -> Mapping[Move, float]:
             assert view.player is not None
             attacked = game.recall(view.history, view.player)[last - len(game.features())] > 0
             legal = [move for move in game.moves() if move in view.options]

@@ -36,12 +36,12 @@ class Silent(Player):
         self.attack = attack
 
     def choose(self, view: View) -> Move:
-        luck = Random(f"{self.stream} {view.moment} {view.observation}")
+        luck = Random(f"{self.stream} {view.version} {view.observation}")
         return view.options[0] if luck.random() < self.attack else view.options[-1]
 
 
 class Open(Silent):
-    def mix(self, view: View) -> Mapping[Move, float]:
+    def mixed_strategy(self, view: View) -> Mapping[Move, float]:
         return {view.options[0]: self.attack, view.options[-1]: 1 - self.attack}
 
 
@@ -92,11 +92,11 @@ def test_the_luck_of_the_sample_is_not_counted() -> None:
     from duels.players.optimal import Perfect
 
     class Quiet(Perfect):
-        mix = Player.mix  # type: ignore[assignment]
+        mixed_strategy = Player.mixed_strategy  # type: ignore[assignment]
 
         def choose(self, view: View) -> Move:
-            mix = Perfect("").mix(view)
-            luck = Random(f"{self.stream} {view.moment} {view.observation}")
+            mix = Perfect("").mixed_strategy(view)
+            luck = Random(f"{self.stream} {view.version} {view.observation}")
             return luck.choices(list(mix), list(mix.values()))[0]
 
     quiet = Quiet(stream(1, 0))
@@ -156,7 +156,7 @@ def test_the_command_says_which_of_the_two_it_is() -> None:
     assert "50 fresh games" in found["note"]
     text = run(command("plays"), "--games", "50").stdout
     assert "at least" in text
-    assert "It does not say its mix" in text
+    assert "It does not say its mixed strategy" in text
 
 
 def test_the_command_says_in_one_line_that_a_bot_failed() -> None:

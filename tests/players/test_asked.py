@@ -44,7 +44,7 @@ def test_no_other_player_needs_a_solution() -> None:
 def test_a_mix_is_told_by_those_who_know_it_and_by_no_other(name: str) -> None:
     view = Match(load("number-clash", numbers=4), seed=1).view(0)
     made = make(name, stream(1, 0))
-    mix = made.mix(view)
+    mix = made.mixed_strategy(view)
     assert (mix is not None) == isinstance(made, Mixed)
     if mix is None:
         assert name == "ismcts"

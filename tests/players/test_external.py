@@ -208,8 +208,8 @@ def test_a_mix_is_drawn_from_by_the_seed_and_as_it_says() -> None:
     for number in range(400):
         bot.stream = str(number)
         drawn[bot.choose(view)] += 1
-    assert bot.last_mix == {"attack": 0.5, "bypass": 0.5}
-    assert bot.mix(view) == {"attack": 0.5, "bypass": 0.5}
+    assert bot.last_strategy == {"attack": 0.5, "bypass": 0.5}
+    assert bot.mixed_strategy(view) == {"attack": 0.5, "bypass": 0.5}
     assert 140 < drawn["attack"] < 260  # six standard deviations
     bot.close()
 

@@ -40,7 +40,7 @@ class Hashes(Player):
     def on_event(self, number, entry):
         self.heard.append((number, entry))
     def choose(self, view):
-        seen = (self.heard, view.observation, view.history, view.options, view.moment, view.player)
+        seen = (self.heard, view.observation, view.history, view.options, view.version, view.player)
         number = int.from_bytes(sha256(repr(seen).encode()).digest()[:8], "big")
         return view.options[number % len(view.options)]
 
@@ -55,19 +55,19 @@ class Listens(First):
         assert number == self.heard
         self.heard += 1
     def choose(self, view):
-        assert self.heard == view.moment, f"heard {self.heard} of {view.moment}"
+        assert self.heard == view.version, f"heard {self.heard} of {view.version}"
         return super().choose(view)
 
 class Mixes(First):
-    def mix(self, view):
+    def mixed_strategy(self, view):
         return {move: 1 / len(view.options) for move in view.options}
 
 class BadMix(First):
-    def mix(self, view):
+    def mixed_strategy(self, view):
         return {"elsewhere": 2.0}
 
 class HangingMix(First):
-    def mix(self, view):
+    def mixed_strategy(self, view):
         time.sleep(600)
 
 class Awaited(First):
@@ -192,13 +192,13 @@ def test_who_fails_forfeits_with_the_reason_and_plays_on(made: Named, kind: str,
 @pytest.mark.slow
 def test_a_mix_is_that_of_the_class_or_none(made: Named) -> None:
     view = Match(load("firewall-breach"), seed=1).view(0)
-    assert made("Mixes").mix(view) == {"attack": 0.5, "bypass": 0.5}
-    assert made("BadMix").mix(view) is None
-    assert made("First").mix(view) is None
+    assert made("Mixes").mixed_strategy(view) == {"attack": 0.5, "bypass": 0.5}
+    assert made("BadMix").mixed_strategy(view) is None
+    assert made("First").mixed_strategy(view) is None
     hanging = made("HangingMix", SHORT)
     with pytest.raises(Misbehaved, match="did not answer"):
-        hanging.mix(view)
-    assert hanging.mix(view) is None  # it is not waited for again in this match
+        hanging.mixed_strategy(view)
+    assert hanging.mixed_strategy(view) is None  # it is not waited for again in this match
 
 
 @pytest.mark.slow

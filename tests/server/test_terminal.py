@@ -49,7 +49,7 @@ def test_a_terminal_hears_that_the_other_has_resigned_while_it_is_asked(
 ) -> None:
     screen, table = seated(server, tmp_path)
     screen.child.send("7")  # half typed
-    assert table.command("resign", at=table.moment)["ok"]
+    assert table.command("resign", at=table.version)["ok"]
     assert screen.wait("Player 2 resigned.") == 0
     assert screen.end() == 0
 
@@ -60,19 +60,19 @@ def test_a_terminal_is_asked_to_let_a_move_be_taken_back_while_it_chooses(
     screen, table = seated(server, tmp_path)
     screen.type("7")
     assert table.choosing() is not None
-    assert table.command("move", at=table.moment, move="3")["ok"]
+    assert table.command("move", at=table.version, move="3")["ok"]
     screen.wait(PROMPT)
-    assert table.command("undo", at=table.moment)["ok"]
+    assert table.command("undo", at=table.version)["ok"]
     screen.wait(r"May Player 2 take the last move back\? \(yes or no\): ")
     screen.type("yes")
     while table.view is None or not table.view["options"]:
         table.receive()
-    assert table.command("undo", at=table.moment)["ok"] is False  # nothing is left to take back
-    assert table.command("move", at=table.moment, move="4")["ok"]
+    assert table.command("undo", at=table.version)["ok"] is False  # nothing is left to take back
+    assert table.command("move", at=table.version, move="4")["ok"]
     screen.wait(PROMPT)
-    assert table.command("undo", at=table.moment)["ok"]
+    assert table.command("undo", at=table.version)["ok"]
     screen.wait("take the last move back")
-    assert table.command("decline", at=table.moment)["ok"]  # it is withdrawn
+    assert table.command("decline", at=table.version)["ok"]  # it is withdrawn
     screen.wait(PROMPT)
     screen.child.sendintr()
     screen.wait("come back with")
@@ -104,7 +104,7 @@ def test_a_server_that_comes_back_is_found_while_a_move_is_typed(
         screen.wait(PROMPT)
         screen.type("9")
         assert table.choosing() is not None
-        assert table.moment == 1
+        assert table.version == 1
         table.command("resign", at=1)
         assert screen.end() == 0
     finally:

@@ -50,9 +50,9 @@ def plant(tables: Tables, store: Store, seat: int, share: float) -> int:
     """
     states = first_choices(tables, store, seat)
     for where, moves, last in states:
-        mix = store.pool[1, where : where + moves]
-        total = mix.sum()
+        weights = store.pool[1, where : where + moves]
+        total = weights.sum()
         if total > 0:
-            mix *= (1 - share) / total
-            mix[last] += share
+            weights *= (1 - share) / total
+            weights[last] += share
     return len(states)

@@ -5,8 +5,8 @@ takes the steps of `duels.algorithms.matrix_game` in the same order and finds th
 bit for bit.
 
 Matrices are at most `WIDE` by `WIDE`, in the top left corner of a scratch array. Every solution is
-checked: the value returned lies between what the two mixes guarantee, and the gap between those
-guarantees is returned with it.
+checked: the value returned lies between what the two strategies guarantee, and the gap between
+those guarantees is returned with it.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ GOOD = 1e-12  # a solution with a larger gap is tried again another way
 
 
 def scratch() -> tuple[Array, Array, Array, Array]:
-    """Room for one solve: the game, the tableau, the mixes, the labels.
+    """Room for one solve: the game, the tableau, the strategies, the labels.
 
-    The first two rows of the mixes are the row player's and the column player's; the other two
+    The first two rows of the strategies are the row player's and the column player's; the other two
     keep the best so far.
     """
     wide = (STRIDE, STRIDE)
@@ -32,8 +32,10 @@ def scratch() -> tuple[Array, Array, Array, Array]:
 
 
 @compiled
-def solve(game: Array, rows: int, columns: int, table: Array, mix: Array, label: Array) -> tuple:  # type: ignore[type-arg]
-    """(value for the row player who maximises, duality gap); the mixes are left in `mix`."""
+def solve(
+    game: Array, rows: int, columns: int, table: Array, strategies: Array, label: Array
+) -> tuple:  # type: ignore[type-arg]
+    """(value for the row player, who maximises; duality gap). Fills `strategies`."""
     low, high, best_row, best_column = 2.0, 2.0, 0, 0
     smallest = largest = game[0, 0]
     for i in range(rows):
@@ -51,54 +53,56 @@ def solve(game: Array, rows: int, columns: int, table: Array, mix: Array, label:
         if j == 0 or most < high:
             high, best_column = most, j
     if low >= high:  # a saddle point: both play one move
-        _clear(mix, rows, columns)
-        mix[0, best_row] = 1.0
-        mix[1, best_column] = 1.0
+        _clear(strategies, rows, columns)
+        strategies[0, best_row] = 1.0
+        strategies[1, best_column] = 1.0
         return low, 0.0
     scale = 1.0 / (largest - smallest)
     value, gap = 0.0, np.inf
     for attempt in range(2 + columns):  # more than one is rare: another path, other rounding
         first = best_column if attempt < 2 else attempt - 2
-        _simplex(game, rows, columns, smallest, scale, attempt == 1, first, table, mix, label)
-        low, high = guarantees(game, rows, columns, mix)
+        _simplex(
+            game, rows, columns, smallest, scale, attempt == 1, first, table, strategies, label
+        )
+        low, high = guarantees(game, rows, columns, strategies)
         if high - low < GOOD:
             return 0.5 * (low + high), high - low
         if high - low < gap:
             value, gap = 0.5 * (low + high), high - low
-            _copy(mix, 0, 2)
-    _copy(mix, 2, 0)
+            _copy(strategies, 0, 2)
+    _copy(strategies, 2, 0)
     return value, gap
 
 
 @compiled
-def _clear(mix: Array, rows: int, columns: int) -> None:
+def _clear(strategies: Array, rows: int, columns: int) -> None:
     for i in range(rows):
-        mix[0, i] = 0.0
+        strategies[0, i] = 0.0
     for j in range(columns):
-        mix[1, j] = 0.0
+        strategies[1, j] = 0.0
 
 
 @compiled
-def _copy(mix: Array, start: int, to: int) -> None:
+def _copy(strategies: Array, start: int, to: int) -> None:
     for player in range(2):
         for i in range(WIDE):
-            mix[to + player, i] = mix[start + player, i]
+            strategies[to + player, i] = strategies[start + player, i]
 
 
 @compiled
-def guarantees(game: Array, rows: int, columns: int, mix: Array) -> tuple:  # type: ignore[type-arg]
-    """What the row mix earns at least and the column mix yields at most: best responses."""
+def guarantees(game: Array, rows: int, columns: int, strategies: Array) -> tuple:  # type: ignore[type-arg]
+    """What the row strategy earns and the column strategy yields against best responses."""
     low = np.inf
     for j in range(columns):
         total = 0.0
         for i in range(rows):
-            total += mix[0, i] * game[i, j]
+            total += strategies[0, i] * game[i, j]
         low = min(low, total)
     high = -np.inf
     for i in range(rows):
         total = 0.0
         for j in range(columns):
-            total += mix[1, j] * game[i, j]
+            total += strategies[1, j] * game[i, j]
         high = max(high, total)
     return low, high
 
@@ -106,7 +110,7 @@ def guarantees(game: Array, rows: int, columns: int, mix: Array) -> tuple:  # ty
 @compiled
 def _simplex(
     game: Array, rows: int, columns: int, smallest: float, scale: float, bland: bool,
-    first: int, table: Array, mix: Array, label: Array,
+    first: int, table: Array, strategies: Array, label: Array,
 ) -> None:  # fmt: skip
     """Maximise sum(y) with B y <= 1 where B is the game moved into [1, 2]: its value is 1/sum.
 
@@ -133,20 +137,20 @@ def _simplex(
             break
         _pivot(table, rows, columns, leave, enter)
         label[0, leave], label[1, enter] = label[1, enter], label[0, leave]
-    _clear(mix, rows, columns)
+    _clear(strategies, rows, columns)
     earned = yielded = 0.0
     for j in range(columns):
         if label[1, j] < rows:
-            mix[0, label[1, j]] = max(0.0, table[rows, j])
-            earned += mix[0, label[1, j]]
+            strategies[0, label[1, j]] = max(0.0, table[rows, j])
+            earned += strategies[0, label[1, j]]
     for i in range(rows):
         if label[0, i] >= rows:
-            mix[1, label[0, i] - rows] = max(0.0, table[i, columns])
-            yielded += mix[1, label[0, i] - rows]
+            strategies[1, label[0, i] - rows] = max(0.0, table[i, columns])
+            yielded += strategies[1, label[0, i] - rows]
     for i in range(rows):
-        mix[0, i] /= earned
+        strategies[0, i] /= earned
     for j in range(columns):
-        mix[1, j] /= yielded
+        strategies[1, j] /= yielded
 
 
 @compiled
@@ -200,19 +204,19 @@ def _pivot(table: Array, rows: int, columns: int, leave: int, enter: int) -> Non
 
 @compiled
 def solve_canonically(
-    game: Array, rows: int, columns: int, table: Array, mix: Array, label: Array
+    game: Array, rows: int, columns: int, table: Array, strategies: Array, label: Array
 ) -> None:
-    """Leave in `mix` the strategies that `duels.algorithms.matrix_game.solve_matrix` finds.
+    """Leave in `strategies` what `duels.algorithms.matrix_game.solve_matrix` finds.
 
     Where that would turn to exact rationals, the strategies are those of `solve`.
     """
-    if not try_canonically(game, rows, columns, table, mix, label):
-        solve(game, rows, columns, table, mix, label)
+    if not try_canonically(game, rows, columns, table, strategies, label):
+        solve(game, rows, columns, table, strategies, label)
 
 
 @compiled
 def try_canonically(
-    game: Array, rows: int, columns: int, table: Array, mix: Array, label: Array
+    game: Array, rows: int, columns: int, table: Array, strategies: Array, label: Array
 ) -> bool:
     """As `solve_canonically`; False where `solve_matrix` would turn to exact rationals."""
     low = high = game[0, 0]
@@ -232,14 +236,14 @@ def try_canonically(
         if yielded < least:
             least, two = yielded, j
     if value >= least:  # a saddle point
-        _clear(mix, rows, columns)
-        mix[0, one] = mix[1, two] = 1.0
+        _clear(strategies, rows, columns)
+        strategies[0, one] = strategies[1, two] = 1.0
         return True
     size = high - low
     rounding = 1e-14 * max(abs(low), abs(low + size))
     for bland in (False, True):
-        if _canonical_simplex(game, rows, columns, low, size, bland, table, mix, label):
-            earned, yielded = guarantees(game, rows, columns, mix)
+        if _canonical_simplex(game, rows, columns, low, size, bland, table, strategies, label):
+            earned, yielded = guarantees(game, rows, columns, strategies)
             if yielded - earned <= (CERTAIN if bland else WANTED) * size + rounding:
                 return True
     return False
@@ -248,7 +252,7 @@ def try_canonically(
 @compiled
 def _canonical_simplex(
     game: Array, rows: int, columns: int, low: float, size: float, bland: bool,
-    table: Array, mix: Array, label: Array,
+    table: Array, strategies: Array, label: Array,
 ) -> bool:  # fmt: skip
     """`duels.algorithms.matrix_game._simplex` in floats; False where only rounding could lead."""
     for i in range(rows):
@@ -292,31 +296,31 @@ def _canonical_simplex(
             return False
         _canonical_pivot(table, rows, columns, leave, enter)
         label[0, leave], label[1, enter] = label[1, enter], label[0, leave]
-    _clear(mix, rows, columns)
+    _clear(strategies, rows, columns)
     for j in range(columns):
         if label[1, j] < rows:
-            mix[0, label[1, j]] = max(table[rows, j], 0.0)
+            strategies[0, label[1, j]] = max(table[rows, j], 0.0)
     for i in range(rows):
         if label[0, i] >= rows:
-            mix[1, label[0, i] - rows] = max(table[i, columns], 0.0)
-    return _to_shares(mix, 0, rows) and _to_shares(mix, 1, columns)
+            strategies[1, label[0, i] - rows] = max(table[i, columns], 0.0)
+    return _to_shares(strategies, 0, rows) and _to_shares(strategies, 1, columns)
 
 
 @compiled
-def _to_shares(mix: Array, player: int, n: int) -> bool:
+def _to_shares(strategies: Array, player: int, n: int) -> bool:
     """Scaled to one, without what rounding left; False if there is nothing to scale."""
     whole = 0.0
     for k in range(n):
-        whole += mix[player, k]
+        whole += strategies[player, k]
     if whole == 0.0:
         return False
     kept = 0.0
     for k in range(n):
-        if mix[player, k] <= DUST * whole:
-            mix[player, k] = 0.0
-        kept += mix[player, k]
+        if strategies[player, k] <= DUST * whole:
+            strategies[player, k] = 0.0
+        kept += strategies[player, k]
     for k in range(n):
-        mix[player, k] /= kept
+        strategies[player, k] /= kept
     return True
 
 

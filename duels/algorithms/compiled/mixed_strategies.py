@@ -13,22 +13,22 @@ from duels.algorithms.compiled.matrix_game import try_canonically
 from duels.algorithms.matrix_game import solve_matrix
 
 
-def mixes(payoffs: Array, seat: int) -> Array:
-    """One seat's mix in each of many matrices; what is not legal is below 0 in `payoffs`."""
+def mixed_strategies(payoffs: Array, seat: int) -> Array:
+    """One seat's mixed strategies in many matrices; payoffs below 0 are illegal moves."""
     count, moves = payoffs.shape[:2]
     out = np.zeros((count, moves))
     again = np.zeros(count, np.bool_)
-    _mixes(payoffs, seat, out, again)
+    _mixed_strategies(payoffs, seat, out, again)
     for i in np.flatnonzero(again).tolist():
         rows, columns = ((payoffs[i] >= 0).any(axis=1 - side).nonzero()[0] for side in (0, 1))
         found = solve_matrix(payoffs[i][np.ix_(rows, columns)].tolist())
         out[i] = 0.0
-        out[i, (rows, columns)[seat]] = (found.row_mix, found.column_mix)[seat]
+        out[i, (rows, columns)[seat]] = (found.row_strategy, found.column_strategy)[seat]
     return out
 
 
 @compiled
-def _mixes(payoffs: Array, seat: int, out: Array, again: Array) -> None:
+def _mixed_strategies(payoffs: Array, seat: int, out: Array, again: Array) -> None:
     moves = payoffs.shape[1]
     rows, columns = np.empty(moves, np.int64), np.empty(moves, np.int64)
     game = np.zeros((moves, moves))

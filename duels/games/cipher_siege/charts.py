@@ -26,7 +26,7 @@ def first_turn(game: CipherSiege) -> Bars:
         left = len(deck) - sum(sizes)
         seen = Seen(0, game.integrity, hand, sizes, left, (), 0, "act", 0)
         choice = solution.assess(View(game, 0, seen, (), options))
-        for move, share in choice.mix.items():
+        for move, share in choice.mixed_strategy.items():
             wins = sum(attack_value(cards_of(move))) >= game.integrity[1]
             word = move.split()[0]
             name = "attack and win at once" if word == "attack" and wins else word

@@ -79,10 +79,10 @@ def unpack_block(
     for state in range(count):
         key, at = next_key(data, key, at)
         n, played = np.int64(data[read + state]), np.int64(data[read + count + state])
-        mix, begun = parts[0], used
-        mix[:n] = 0.0
+        chances, begun = parts[0], used
+        chances[:n] = 0.0
         for number in range(played):
-            mix[data[pair + 2 * number]] = data[pair + 2 * number + 1]
+            chances[data[pair + 2 * number]] = data[pair + 2 * number + 1]
         if share > 0.0:
             soften_state(data[value : value + n], n, share, parts)
         # The most probable move first, so that few are compared when sampling.
@@ -90,11 +90,11 @@ def unpack_block(
         for _ in range(n):
             top = 0
             for move in range(n):
-                top = move if mix[move] > mix[top] else top
-            if mix[top] <= 0.0:
+                top = move if chances[move] > chances[top] else top
+            if chances[top] <= 0.0:
                 break
-            whole += mix[top]
-            mix[top] = 0.0
+            whole += chances[top]
+            chances[top] = 0.0
             moves[used], sums[used] = top, np.uint32(np.rint(whole))
             used += 1
         slot = slot_of(key, found[:, 0])
@@ -131,22 +131,22 @@ def next_key(data: Array, key: Any, at: int) -> tuple[Any, int]:
 @apart
 def soften_state(values: Array, n: int, share: float, parts: Array) -> None:
     """Replace the mixed strategy in `parts[0]` by that of a level, in units of 1 / `WHOLE`."""
-    mix, regrets, shares = parts[0], parts[1], parts[2]
+    chances, regrets, shares = parts[0], parts[1], parts[2]
     total, best = 0.0, -1.0
     for move in range(n):
-        total += mix[move]
+        total += chances[move]
         if values[move] != strategy.UNKNOWN:
             best = max(best, values[move] / strategy.SCALE)
     for move in range(n):
-        mix[move] /= total
+        chances[move] /= total
         regrets[move] = WIN_PASSED_BY if best == 1.0 else UNMEASURED
         if values[move] != strategy.UNKNOWN:
             regrets[move] = best - values[move] / strategy.SCALE
-        if mix[move] > 0.0:
+        if chances[move] > 0.0:
             regrets[move] = 0.0
-    level_shares(regrets, n, best == 0.0, share, mix, shares)
+    level_shares(regrets, n, best == 0.0, share, chances, shares)
     for move in range(n):
-        mix[move] = np.rint(shares[move] * WHOLE)
+        chances[move] = np.rint(shares[move] * WHOLE)
 
 
 @lru_cache(maxsize=8)

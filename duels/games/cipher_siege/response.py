@@ -7,13 +7,11 @@ the strategy and then scored in fresh ones.
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
 
 from duels.algorithms.compiled import need_numba
 from duels.algorithms.estimate import CONFIDENCE, Estimate
 from duels.algorithms.solution import Progress, Solution
-from duels.core.game import Move
-from duels.core.player import View
+from duels.core.player import MixedStrategy, View
 from duels.games.cipher_siege.bounds.q_responder import Responder
 from duels.games.cipher_siege.encoding import CardEncoding
 from duels.games.cipher_siege.infostate import in_turn_order, info_state
@@ -34,7 +32,7 @@ class QResponse:
         score = responder.score(GAMES)
         self.score = Estimate(score.mean, score.half / CONFIDENCE)
 
-    def mixed_strategy(self, view: View) -> Mapping[Move, float]:
+    def mixed_strategy(self, view: View) -> MixedStrategy:
         info = info_state(self._encoding, view)
         hand = self._encoding.hand(info.hand)
         if hand.names and hand.damage < info.other_ci:  # else the move is clear: pass or win
@@ -42,7 +40,7 @@ class QResponse:
             move = self._responder.answer(info, unseen)
             if move >= 0:
                 return {hand.names[move]: 1.0}
-        return self._solution.assess(view).mix
+        return self._solution.assess(view).mixed_strategy
 
 
 def learn_response(

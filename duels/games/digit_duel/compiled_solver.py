@@ -86,7 +86,7 @@ def _open_layer(
 @compiled
 def _hidden_layer(
     numbers: Array, without: Array, smaller: int, life: int, below: Array, layer: Array,
-    game: Array, table: Array, mix: Array, label: Array,
+    game: Array, table: Array, strategy: Array, label: Array,
 ) -> float:  # fmt: skip
     count, size = numbers.shape
     worst = 0.0
@@ -99,7 +99,7 @@ def _hidden_layer(
                             left = theirs - max(0, numbers[one, i] - numbers[two, j])
                             pair = without[two, j] * smaller + without[one, i]
                             game[i, j] = 1.0 if left < 0 else 1.0 - below[pair, left, mine]
-                    value, gap = solve(game, size, size, table, mix, label)
+                    value, gap = solve(game, size, size, table, strategy, label)
                     layer[one * count + two, mine, theirs] = value
                     worst = max(worst, gap)
     return worst

@@ -22,7 +22,7 @@ def best_actions(game: FirewallBreach) -> Grid:
         row = []
         for theirs in other:
             state = State((mine, theirs), 0)
-            best = solution.assess_turn(state, 0, ACTIONS).mix
+            best = solution.assess_turn(state, 0, ACTIONS).mixed_strategy
             row.append(marks[tuple(sorted(best))])
         cells.append(row)
     either = sum(row.count("=") for row in cells)

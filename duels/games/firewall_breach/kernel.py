@@ -124,7 +124,7 @@ def attack_or_bypass(
 @lru_cache(maxsize=32)
 def table(game: FirewallBreach, opponent: str) -> Array:
     """Probabilities to attack by strengths, computed in Python for the few hundred positions."""
-    from duels.algorithms.levels import level_mix
+    from duels.algorithms.levels import level_strategy
     from duels.algorithms.solutions import solve
 
     solution = solve(game)
@@ -134,8 +134,12 @@ def table(game: FirewallBreach, opponent: str) -> Array:
             for other in range(1, game.strength[1 - player] + 1):
                 strength = (own, other) if player == 0 else (other, own)
                 choice = solution.assess_state(State(strength, player), player)
-                mix = choice.mix if opponent == "perfect" else level_mix(choice, opponent)
-                attack[player, own, other] = round(WHOLE * mix.get(ACTIONS[ATTACK], 0.0))
+                strategy = (
+                    choice.mixed_strategy
+                    if opponent == "perfect"
+                    else level_strategy(choice, opponent)
+                )
+                attack[player, own, other] = round(WHOLE * strategy.get(ACTIONS[ATTACK], 0.0))
     return attack
 
 

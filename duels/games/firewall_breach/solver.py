@@ -15,7 +15,7 @@ from fractions import Fraction
 from functools import cache
 
 from duels.algorithms.best_response import Enumeration, by_state
-from duels.algorithms.levels import level_mix
+from duels.algorithms.levels import level_strategy
 from duels.algorithms.solution import Assessment, Progress, Solution, Unsolved
 from duels.core.game import AnyGame, Move
 from duels.games.firewall_breach.rules import ACTIONS, FACES, HITS, FirewallBreach, State
@@ -76,8 +76,8 @@ class FirewallBreachSolution(Solution):
         return Enumeration(
             self.game,
             1 - player,
-            by_state(lambda state: level_mix(choice(state), "medium")),
-            allowed=lambda state: list(choice(state).mix),
+            by_state(lambda state: level_strategy(choice(state), "medium")),
+            allowed=lambda state: list(choice(state).mixed_strategy),
         )
 
     def _win(self, own: int, other: int) -> Fraction:

@@ -10,12 +10,12 @@ from duels.plotting.drawing import Bars, Chart, Grid
 
 def charts(game: AnyGame) -> list[Chart]:
     assert isinstance(game, NumberClash)
-    return [opening_mix(game), first_round(game)]
+    return [opening_strategy(game), first_round(game)]
 
 
-def opening_mix(game: NumberClash) -> Bars:
+def opening_strategy(game: NumberClash) -> Bars:
     choice = solve(game).assess_state(game.start(), 0)
-    values = {move: choice.mix.get(move, 0.0) for move in choice.options}
+    values = {move: choice.mixed_strategy.get(move, 0.0) for move in choice.options}
     return Bars("Number Clash: how often to open with each number", values)
 
 

@@ -107,7 +107,7 @@ def _reach(
 @compiled
 def _solve_layer(
     numbers: Array, without: Array, below: Array, points: int, reachable: Array, layer: Array,
-    game: Array, table: Array, mix: Array, label: Array,
+    game: Array, table: Array, strategy: Array, label: Array,
 ) -> float:  # fmt: skip
     """Fill `layer` from the one below it; returns the largest duality gap."""
     count, size = numbers.shape
@@ -130,7 +130,7 @@ def _solve_layer(
                                 game[i, j] = 1.0 if a + 1 == points else below[down + 1, across]
                             else:
                                 game[i, j] = 0.0 if b + 1 == points else below[down, across + 1]
-                    value, gap = solve(game, size, size, table, mix, label)
+                    value, gap = solve(game, size, size, table, strategy, label)
                     worst = max(worst, gap)
                     if row != column:  # on the diagonal the value is exactly 1/2, by symmetry
                         layer[row, column] = value

@@ -19,7 +19,7 @@ from duels.kernels.simultaneous import chooser_tables, mixed
 LARGEST = 10_000_000  # combinations of numbers and scores: 80 MB
 
 
-class Values(NamedTuple):
+class LayerValues(NamedTuple):
     """The table's values as full arrays: unreachable states and both halves included."""
 
     rank: Array  # of a set among those of its size
@@ -29,7 +29,7 @@ class Values(NamedTuple):
 
 
 @compiled
-def value(rules: Rules, table: Values, one: int, two: int, a: int, b: int) -> Scalar:
+def value(rules: Rules, table: LayerValues, one: int, two: int, a: int, b: int) -> Scalar:
     """Player 1's expected score with these numbers left and these scores."""
     if max(a, b) >= rules.points or one == 0:
         return 0.5 if a == b else 1.0 if a > b else 0.0
@@ -39,7 +39,9 @@ def value(rules: Rules, table: Values, one: int, two: int, a: int, b: int) -> Sc
 
 
 @compiled
-def payoff(rules: Rules, table: Values, state: Array, i: int, mine: int, theirs: int) -> Scalar:
+def payoff(
+    rules: Rules, table: LayerValues, state: Array, i: int, mine: int, theirs: int
+) -> Scalar:
     gap = mine - theirs
     a = state[i, SCORE] + (int(gap > 1) | int(gap == -1))
     b = state[i, SCORE + 1] + (int(gap < -1) | int(gap == 1))
@@ -57,7 +59,7 @@ MIXED = mixed(options, payoff, key)
 
 
 @lru_cache(maxsize=4)
-def table(game: NumberClash) -> Values:
+def table(game: NumberClash) -> LayerValues:
     sizes = range(game.numbers + 1)
     wide = np.array([comb(game.numbers, size) * game.points for size in sizes])
     starts = np.concatenate([[0], np.cumsum(wide**2)[:-1]])
@@ -77,7 +79,7 @@ def table(game: NumberClash) -> Values:
                     for numbers, score in zip(state.numbers, state.scores, strict=True)
                 )
                 layers[len(state.numbers[0])][mine, theirs] = known.value(state)
-    return Values(ranks, starts, wide, values)
+    return LayerValues(ranks, starts, wide, values)
 
 
 def fill(layers: list[Array], payload: memoryview) -> None:

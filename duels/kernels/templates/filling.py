@@ -1,4 +1,4 @@
-"""Template of the loop that fills the mixes of one seat in every row."""
+"""Template of the loop that fills the mixed strategies of one seat in every row."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from typing import Any
 from duels.algorithms.compiled.templates import unbound
 from duels.kernels import Array, cached
 
-mix: Callable[..., Any] = unbound
+mixed_strategy: Callable[..., Any] = unbound
 
 
 @cached
 def fill(rules: Any, tables: Any, state: Array, player: int, out: Array) -> None:
     for i in range(state.shape[0]):
-        mix(rules, tables, state, i, player, out)
+        mixed_strategy(rules, tables, state, i, player, out)

@@ -52,13 +52,13 @@ class Truth:
     def __init__(self, solution: CipherSiegeSolution) -> None:
         self.game, self.solution = solution.game, solution
 
-    def mix(self, state: State, history: tuple[Event, ...]) -> dict[Move, float]:
+    def mixed_strategy(self, state: State, history: tuple[Event, ...]) -> dict[Move, float]:
         """How the strategy chooses; it looks at nothing but picks and swaps of the history."""
         turn = self.game.turn(state)
         assert not isinstance(turn, Chance | Over)
         seen = self.game.observe(state, state.mover)
         view = View(self.game, state.mover, seen, history, turn.options[state.mover])
-        return dict(self.solution.assess(view).mix)
+        return dict(self.solution.assess(view).mixed_strategy)
 
     def courses(self, view: View) -> dict[tuple[State, tuple[Event, ...]], float]:
         """Every course of events that looks like this to the viewer, with its weight."""
@@ -81,7 +81,7 @@ class Truth:
         if isinstance(turn, Chance):
             return {Outcome(card, turn.by): float(odd) for card, odd in turn.odds.items()}
         options = turn.options[state.mover]
-        mix = {} if state.mover == own else self.mix(state, history)
+        mix = {} if state.mover == own else self.mixed_strategy(state, history)
         return {
             Pick(((state.mover, move),)): 1.0
             if state.mover == own
@@ -104,7 +104,7 @@ class Truth:
                 for event, odd in odds.items()
             )
         total = 0.0
-        for move, part in self.mix(state, history).items():
+        for move, part in self.mixed_strategy(state, history).items():
             after = self.game.play(state, move)
             total += part * self.score(after, (*history, Pick(((state.mover, move),))), left - 1)
         return total
@@ -318,7 +318,7 @@ def test_play_outs_agree_with_the_values_stored_for_first_turns() -> None:
         view = match.view(0)
         choice = shipped().assess(view)
         playouts = PlayOuts(shipped().player, view)
-        for move in list(choice.mix) + list(view.options)[::7]:
+        for move in list(choice.mixed_strategy) + list(view.options)[::7]:
             stored = choice.options[move]
             found = playouts.measure(move, 1000)
             errors = error_of(stored), error_of(found)

@@ -58,17 +58,17 @@ def test_every_choice_of_random_games_is_assessed() -> None:
             assert set(found.options) == set(view.options)
             known_values = [v for v in (found.value, *found.options.values()) if v is not None]
             assert all(0 <= value <= 1 for value in known_values)
-            assert set(found.mix) <= set(view.options)
-            assert sum(found.mix.values()) == pytest.approx(1)
-            assert all(part > 0 for part in found.mix.values())
+            assert set(found.mixed_strategy) <= set(view.options)
+            assert sum(found.mixed_strategy.values()) == pytest.approx(1)
+            assert all(part > 0 for part in found.mixed_strategy.values())
             measured = known.measured(view, view.options[0])
-            assert measured.mix == found.mix
+            assert measured.mixed_strategy == found.mixed_strategy
             assert known.value_at(match) == measured.value
             assert all(value is not None for value in measured.options.values())
             choices += 1
             stored += found.value is not None
             # Half of the moves are the strategy's, so that both sides of it are met.
-            moves = list(found.mix) if chooser.random() < 0.5 else list(view.options)
+            moves = list(found.mixed_strategy) if chooser.random() < 0.5 else list(view.options)
             match.submit(player, chooser.choice(moves))
     assert choices > 20
     assert stored > choices * 0.8
@@ -78,7 +78,7 @@ def test_a_win_at_once_is_seen() -> None:
     match = dealt("5 1 5 1 4 1", "1")
     found = solution().assess(match.view(0))
     assert found.value == 1
-    assert found.mix == {"attack 1 4 5 5": 1.0}
+    assert found.mixed_strategy == {"attack 1 4 5 5": 1.0}
     assert found.regret("attack 1 4 5 5") == 0
 
 

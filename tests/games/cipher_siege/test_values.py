@@ -7,7 +7,7 @@ from random import Random
 import pytest
 
 from duels.algorithms import solve
-from duels.algorithms.levels import level_mix
+from duels.algorithms.levels import level_strategy
 from duels.core.chance import stream
 from duels.core.conformance import play_randomly
 from duels.core.game import Pick
@@ -35,7 +35,7 @@ def test_a_win_passed_by_is_a_blunder_and_levels_know_it() -> None:
             met += 1
             assert choice.value == 1
             assert all((choice.regret(move) == 0) == (move in wins) for move in view.options)
-            hard = level_mix(choice, "hard")
+            hard = level_strategy(choice, "hard")
             assert sum(hard[move] for move in wins) > 0.9
     assert met > 5
 
@@ -48,8 +48,8 @@ def test_every_choice_of_random_games_can_be_assessed() -> None:
             if isinstance(entry, Pick):
                 ((player, move),) = entry.moves
                 choice = solve(GAME).assess(match.view_before(number, player))
-                assert sum(choice.mix.values()) == pytest.approx(1)
-                assert set(choice.mix) <= set(choice.options)
+                assert sum(choice.mixed_strategy.values()) == pytest.approx(1)
+                assert set(choice.mixed_strategy) <= set(choice.options)
                 known = [value for value in choice.options.values() if value is not None]
                 assert all(0 <= value <= 1 for value in known)
                 regret = choice.regret(move)

@@ -190,7 +190,7 @@ def guess_acts(level: int, size: int, count: int, tb: Tables, geo: Geometry, wk:
 @compiled
 def expected(level: int, hand: int, tb: Tables, geo: Geometry, wk: Work, qt: Store) -> Any:
     """The expected score of the learned responder with a hand; 0 where it has no estimate."""
-    p, s, q, n = wk.pub[level], wk.state, wk.mix[2], wk.mix[3]
+    p, s, q, n = wk.pub[level], wk.state, wk.strategies[2], wk.strategies[3]
     s[compiled_rules.HAND_M] = geo.code[hand]
     s[compiled_rules.HAND_O] = geo.code[geo.first[p[THEIRS]]]  # any hand of that size
     s[compiled_rules.DISC], s[compiled_rules.PLY] = p[DISC], p[PLY]

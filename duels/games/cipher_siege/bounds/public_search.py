@@ -24,12 +24,12 @@ from duels.games.cipher_siege.bounds.public_steps import (
     drawn_and_may,
     fits,
     list_acts,
-    mix_of,
     next_act,
     note_plan,
     reshuffle,
     stands_out,
     step_down,
+    strategy_of,
     too_deep,
 )
 from duels.games.cipher_siege.bounds.public_tree import (
@@ -127,11 +127,11 @@ def their_turn(
         code = geo.code[g]
         if drawn[g] <= 0.0 or tb.best[code] >= p[CI] or not fits(g, disc, geo):
             continue
-        actions = mix_of(
-            code, p[OCI], p[CI], m, disc, p[THEY_KNOW], p[I_KNOW], p[PLY], tb, st, wk.mix[0]
+        actions = strategy_of(
+            code, p[OCI], p[CI], m, disc, p[THEY_KNOW], p[I_KNOW], p[PLY], tb, st, wk.strategies[0]
         )
         for a in range(actions):
-            if wk.mix[0, a] <= 0.0:
+            if wk.strategies[0, a] <= 0.0:
                 continue
             row = tb.start[code] + a
             rest = geo.index[code - tb.sub[row]]
@@ -144,7 +144,7 @@ def their_turn(
                 event = event_of(tb.kind[row], tb.sub[row], tb.radix[got], tb, geo)
                 event_at[edges] = event
                 hand_at[edges] = after
-                weight_at[edges] = drawn[g] * wk.mix[0, a]
+                weight_at[edges] = drawn[g] * wk.strategies[0, a]
                 next_at[edges] = head[event]
                 head[event] = edges
                 edges += 1
@@ -355,14 +355,14 @@ def follow(
             wk.wanted[level, h] = 0.0
             if drawn_and_may(level, h, act, geo, wk):
                 code = geo.code[h]
-                actions = mix_of(
+                actions = strategy_of(
                     code, p[CI], p[OCI], p[THEIRS], p[DISC], p[I_KNOW], p[THEY_KNOW], p[PLY], tb,
-                    st, wk.mix[1],
+                    st, wk.strategies[1],
                 )  # fmt: skip
                 for a in range(actions):
                     row = tb.start[code] + a
-                    if tb.kind[row] == kind and tb.sub[row] == sub and wk.mix[1, a] > 0.0:
-                        wk.wanted[level, h] = wk.mix[1, a] * wk.drawn[level, h]
+                    if tb.kind[row] == kind and tb.sub[row] == sub and wk.strategies[1, a] > 0.0:
+                        wk.wanted[level, h] = wk.strategies[1, a] * wk.drawn[level, h]
                         some = True
         if not some:
             continue

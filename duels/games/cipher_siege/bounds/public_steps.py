@@ -79,7 +79,7 @@ def note_plan(level: int, size: int, geo: Geometry, wk: Work, plan: Plan) -> Non
 
 
 @compiled
-def mix_of(
+def strategy_of(
     hand: int, ci: int, oci: int, osize: int, disc: int, km: int, ko: int, ply: int,
     tb: Tables, st: Store, out: Array,
 ) -> Any:  # fmt: skip

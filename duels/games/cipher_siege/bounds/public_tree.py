@@ -85,7 +85,9 @@ class Work(NamedTuple):
     wides: Array  # i64[2, hands] codes and lanes with the discards,
     weights: Array  # f64[hands] weights before,
     columns: Array  # f64[hands, 2 * values + 1] and after
-    mix: Array  # f64[4, 256] mixed strategies of both players; values of moves, and their games
+    strategies: (
+        Array  # f64[4, 256] mixed strategies of both players; values of moves, and their games
+    )
     state: Array  # i64[11] a state of a game, as a responder sees it
     count: Array  # i64[2] numbers of searched choices of the responder, and of leaves
 

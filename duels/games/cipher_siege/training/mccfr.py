@@ -53,15 +53,17 @@ MEET = 3  # a fine state is added to the store at this visit
 
 
 @compiled
-def learn(where: int, last: int, actions: int, w: float, mix: Array, q: Array, st: Store) -> None:
-    """Add the regrets of the strategy `mix` for the evaluated moves, those with `q` >= 0.
+def learn(
+    where: int, last: int, actions: int, w: float, strategy: Array, q: Array, st: Store
+) -> None:
+    """Add the regrets of `strategy` for the evaluated moves, those with `q` >= 0.
 
     The cell `last` holds the number of visits and the sum of their weights.
     """
     value = 0.0
     for a in range(actions):
         if q[a] >= 0.0:
-            value += mix[a] * q[a]
+            value += strategy[a] * q[a]
     for a in range(actions):
         if q[a] >= 0.0:
             st.pool[0, where + a] += np.float32(w * (q[a] - value))

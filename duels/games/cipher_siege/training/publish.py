@@ -34,19 +34,21 @@ def weights_of(keys: Array, where: Array, tb: Tables, st: Store, out: Array) -> 
 
 
 @compiled
-def coded_mixes(keys: Array, where: Array, tb: Tables, st: Store, at: Array, coded: Array) -> None:
+def coded_strategies(
+    keys: Array, where: Array, tb: Tables, st: Store, at: Array, coded: Array
+) -> None:
     """The mixed strategy of each state in bytes: state i fills coded[at[i] : at[i + 1]]."""
     for i in range(keys.shape[0]):
         n = moves_at(keys[i], tb)
         at[i + 1] = at[i] + n
-        mix = st.pool[1, where[i] : where[i] + n].astype(np.float64)
-        mix /= mix.sum()
+        strategy = st.pool[1, where[i] : where[i] + n].astype(np.float64)
+        strategy /= strategy.sum()
         for a in range(n):
-            if mix[a] < DROP:
-                mix[a] = 0.0
-        mix /= mix.sum()
+            if strategy[a] < DROP:
+                strategy[a] = 0.0
+        strategy /= strategy.sum()
         for a in range(n):
-            coded[at[i] + a] = np.uint8(np.rint(RESOLUTION * mix[a]))
+            coded[at[i] + a] = np.uint8(np.rint(RESOLUTION * strategy[a]))
 
 
 def collect(run: Trainer, most: int = MOST) -> list[Stored]:
@@ -61,13 +63,13 @@ def collect(run: Trainer, most: int = MOST) -> list[Stored]:
     keys, where = st.keys[used], st.where[used]
     at = np.zeros(len(keys) + 1, dtype=np.int64)
     coded = np.zeros(int(st.used[1]), dtype=np.uint8)
-    coded_mixes(keys, where, run.tables, st, at, coded)
+    coded_strategies(keys, where, run.tables, st, at, coded)
     weights: bytes = coded.tobytes()
     places = at.tolist()
     states = []
     for key, begin, end in zip(keys.tolist(), places, places[1:], strict=False):
-        mix = [(move, weight) for move, weight in enumerate(weights[begin:end]) if weight]
-        states.append(Stored(key, end - begin, mix, b""))
+        strategy = [(move, weight) for move, weight in enumerate(weights[begin:end]) if weight]
+        states.append(Stored(key, end - begin, strategy, b""))
     return states
 
 
