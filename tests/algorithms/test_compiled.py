@@ -197,9 +197,9 @@ def test_number_clash_facts() -> None:
 def test_a_position_that_cannot_come_about_is_refused() -> None:
     game, table = clash()
     state = game.play(game.start(), "7", "8")
-    with pytest.raises(TableError, match="no game"):
+    with pytest.raises(TableError, match="not reachable"):
         table.value(state._replace(scores=(0, 2)))
-    with pytest.raises(TableError, match="no game"):
+    with pytest.raises(TableError, match="not reachable"):
         duel()[1].value(duel()[0].start()._replace(life=(10, 11)))
 
 

@@ -151,7 +151,7 @@ def test_nothing_is_asked_in_python(
     games = Versus(load(slug), 50, seed=3, opponent=opponent, seat="alternate")
     assert games.policy is None
     for found in (Uniform, Perfect, Level):
-        monkeypatch.setattr(found, "mix", None)
+        monkeypatch.setattr(found, "mixed_strategy", None)
     for _ in range(20):
         games.step(games.random_actions())
 
