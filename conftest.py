@@ -26,9 +26,11 @@ EXTRAS = {
     "rl": ("gymnasium", "pettingzoo"),
     "openspiel": ("pyspiel",),
     "arena": ("joblib",),
+    "llm": ("openai",),
     "parquet": ("pyarrow",),
     "web": ("starlette", "uvicorn", "msgspec", "websockets"),
     "postgres": ("asyncpg",),
+    "docs": ("mkdocs", "mkdocstrings", "codespell_lib"),
     "dev": ("playwright", "axe_playwright_python", "httpx", "distributed", "schemathesis", "scipy"),
     "jax": ("jax", "pgx"),
     "torch": ("torch", "sb3_contrib"),
@@ -89,12 +91,13 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure() -> None:
-    # A shell starts background jobs with SIGINT and SIGQUIT ignored; programs under test inherit
-    # that.
+    # A shell starts background jobs with SIGINT and SIGQUIT ignored, nohup with SIGHUP ignored;
+    # programs under test inherit that.
     if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
-    if signal.getsignal(signal.SIGQUIT) == signal.SIG_IGN:
-        signal.signal(signal.SIGQUIT, signal.SIG_DFL)
+    for ended in (signal.SIGQUIT, signal.SIGHUP):
+        if signal.getsignal(ended) == signal.SIG_IGN:
+            signal.signal(ended, signal.SIG_DFL)
     # Tests that give a process a home of its own share the cache of compiled code.
     os.environ.setdefault("XDG_CACHE_HOME", str(Path.home() / ".cache"))
     if os.environ.get("DUELS_CI"):

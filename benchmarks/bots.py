@@ -37,7 +37,7 @@ from duels.core.player import Player, View
 from duels.games import BUILT_IN, load
 from duels.players.external import External, request
 from duels.players.isolated import Isolated
-from duels.players.runner import Host
+from duels.players.runner import MatchRunner
 from duels.players.uniform import Uniform
 
 GOAL = 200.0
@@ -144,7 +144,7 @@ def main() -> None:
                 for seed in range(matches):
                     for timed in players:
                         other = Uniform(stream(seed, 1))
-                        Host(Match(load(slug), seed), {0: timed, 1: other}).finish()
+                        MatchRunner(Match(load(slug), seed), {0: timed, 1: other}).finish()
                 bot, same, echo, apart = (1e6 * statistics.median(timed.taken) for timed in players)
                 own = 1e6 * statistics.median(players[0].own)
                 size = statistics.mean(bare.sizes)

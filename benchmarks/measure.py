@@ -49,12 +49,17 @@ def timed(work: Callable[[], Any]) -> tuple[float, float]:
     return time.perf_counter() - began, time.process_time() - used
 
 
+def variant(game: AnyGame) -> str:
+    """The title of a game with the options that differ from the default."""
+    return " ".join([game.title, *(f"{name}={value}" for name, value in game.differing().items())])
+
+
 def whole(game: AnyGame) -> None:
     for which in ("first call, compiling", "second call"):
         policy = Timed()
         clock, used = timed(lambda policy=policy: exploitability(game, policy).worst())  # type: ignore[misc]
         print(
-            f"{game.title} {game.differing() or ''}, {which}: {clock:.1f} s ({used:.1f} s of "
+            f"{variant(game)}, {which}: {clock:.1f} s ({used:.1f} s of "
             f"processor time); {policy.positions:,} positions asked in {policy.calls} calls, which "
             f"took the policy {policy.seconds:.1f} s of that"
         )
@@ -79,7 +84,7 @@ def against_response(game: AnyGame) -> None:
     slow, _ = timed(lambda: found.append(Enumeration(game, 0, by_state(uniform)).value))
     assert abs(found[0] - found[-1]) < 1e-9, found
     print(
-        f"{game.title} {game.differing()}, a best response: {fast:.3f} s compiled, {slow:.1f} s by "
+        f"{variant(game)}, a best response: {fast:.3f} s compiled, {slow:.1f} s by "
         f"the rules: {slow / fast:.0f} times as fast"
     )
 

@@ -64,7 +64,7 @@ def optional(name: str) -> Any:
 
 
 def compiled_programs(folder: str) -> dict[str, str]:
-    """The C++ program as usually compiled, and for this very processor as numba does."""
+    """The C++ program as compiled by default, and for this very processor as numba does."""
     if shutil.which("g++") is None:
         return {}
     programs = {}

@@ -109,7 +109,9 @@ class Frames(asyncio.Protocol):
 
 
 class View(msgspec.Struct):
-    options: list[str]
+    """A view or its changes."""
+
+    options: list[str] | None = None
     result: Any = None
 
 
@@ -117,6 +119,7 @@ class Told(msgspec.Struct):
     type: str
     moment: int = 0
     view: View | None = None
+    changes: View | None = None
     ok: bool = True
 
 
@@ -171,7 +174,7 @@ class Ours(Match):
         super().__init__(meter, think)
         self.options: list[list[str]] = [[], []]
         self.started = asyncio.get_running_loop().create_future()
-        self.witnesses: list[CommitmentClient | None] = [None, None]
+        self.clients: list[CommitmentClient | None] = [None, None]
 
     async def begin(self, http: httpx.AsyncClient, host: str, port: int) -> None:
         keys = [os.urandom(24).hex()[:43] for _ in range(2)]
@@ -186,15 +189,15 @@ class Ours(Match):
             self.sides.append(side)
             await loop.create_connection(partial(_same, side), host, port)
             await side.open
-            hello = {"type": "hello", "key": keys[seat], "since": 0}
+            hello = {"type": "hello", "key": keys[seat], "since": 0, "changes": True}
             side.send(msgspec.json.encode(hello))
         await self.started
 
     def hear(self, seat: int, text: bytes) -> None:
         if text.startswith((b'{"type":"welcome"', b'{"type":"match"')):
             match = msgspec.json.decode(text)["match"]
-            witness = self.witnesses[seat] = self.witnesses[seat] or CommitmentClient.of(match)
-            command = None if witness is None else witness.see(match)
+            client = self.clients[seat] = self.clients[seat] or CommitmentClient.of(match)
+            command = None if client is None else client.see(match)
             if command is not None:
                 self.sides[seat].send(msgspec.json.encode({**command, "id": command["type"]}))
             return
@@ -203,11 +206,14 @@ class Ours(Match):
                 raise SystemExit(text.decode()[:300])
             return
         frame = read_told(text)
-        assert frame.view is not None
-        self.told[seat], self.options[seat] = frame.moment, frame.view.options
+        view = frame.view or frame.changes
+        assert view is not None
+        self.told[seat] = frame.moment
+        if view.options is not None:
+            self.options[seat] = view.options
         if not self.started.done() and all(self.sides) and len(self.sides) == 2:
             self.started.set_result(None)
-        if frame.view.result is None:
+        if view.result is None:
             self.both_told()
         else:
             self.sent = 0.0
@@ -406,10 +412,10 @@ def ours(database: str, workers: int, *given: Any) -> dict[str, float]:
         command = [sys.executable, "-m", "duels", "serve", "--port", "0", "--no-limits"]
         command += ["--database", where, "--workers", str(workers)]
         env = {**os.environ, "PYTHONPATH": str(ROOT), "PYTHONUNBUFFERED": "1"}
-        process, line = start(command, "served on", env=env, cwd=ROOT)
+        process, line = start(command, "Serving Duels on", env=env, cwd=ROOT)
         time.sleep(2.0)
         try:
-            port = int(line.split()[4].rpartition(":")[2])
+            port = int(line.split()[3].rpartition(":")[2])
             return uvloop.run(drive(Ours, port, process.pid, database_pid(database), *given))
         finally:
             process.terminate()

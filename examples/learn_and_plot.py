@@ -11,7 +11,7 @@ two figures are taken, and both are drawn into one SVG picture:
   every position that any opponent can bring about (`duels.measure`), both seats on average.
 
 The first can be 0 for an agent that is far from perfect: its opponent never asked the right
-questions. The second is 0 only if nobody can gain anything against the agent.
+questions. The second is 0 only if no opponent can gain anything against the agent.
 
 Needs `pip install '.[rl]'`, and for `--agent ppo` also `pip install sb3-contrib`.
 """

@@ -10,6 +10,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Sequence
+from io import BytesIO, TextIOWrapper
 from itertools import count
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -18,6 +19,7 @@ import pexpect
 import pytest
 
 import duels
+from duels.cli.main import main
 from duels.core import Chance
 from duels.core.chance import draw
 from duels.core.game import AnyGame
@@ -26,13 +28,15 @@ ROOT = Path(duels.__file__).resolve().parent.parent
 COMMAND = (sys.executable, "-m", "duels")
 
 # Nothing here ever takes this long; a test that hangs fails instead.
-PATIENCE = 20
+PATIENCE = 120
 
 WIDE = (50, 200)  # rows and columns of a screen on which no line wraps
 CLEAR = "\x1b[2J\x1b[3J\x1b[H"
+HELP = r"\? for help"
 PROMPT = r"(?:Choose (?!one of|some of)|Select |[Ee]nter )[^\r\n]*: "
 TAKE_KEYBOARD = r"Player ([12]), take the keyboard and type [12]: "
 HAND_OVER = r"Press Enter to clear the screen for Player [12]\. "
+RESIGN = r"Resign\? \(yes or no\): "
 REMATCH = r"Rematch with seats swapped\? \(yes, no or analyse\): "
 
 
@@ -123,6 +127,23 @@ def run(home: Path, command: str, *last: str, typed: Sequence[str] = (), **more:
     out, err = done.stdout.decode(), done.stderr.decode()
     assert "Traceback" not in err, err
     return Finished(out, err, done.returncode)
+
+
+def run_here(home: Path, command: str, *last: str) -> Finished:
+    """As `run`, in this process and without input: what was loaded or solved before is there."""
+    streams = [TextIOWrapper(BytesIO(), encoding="utf-8", write_through=True) for _ in range(2)]
+    with pytest.MonkeyPatch.context() as patch:
+        for name, value in environment(home).items():
+            patch.setenv(name, value)
+        patch.chdir(home)
+        for name, stream in zip(("stdout", "stderr"), streams, strict=True):
+            patch.setattr(sys, name, stream)
+        try:
+            code = main([*command.split(), *last])
+        except SystemExit as error:
+            code = int(error.code or 0)
+    out, err = (stream.buffer.getvalue().decode() for stream in streams)
+    return Finished(out, err, code)
 
 
 def start(home: Path, command: str, *last: str, **more: str) -> subprocess.Popen[bytes]:

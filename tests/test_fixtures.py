@@ -5,8 +5,6 @@ from __future__ import annotations
 import gzip
 import json
 import shutil
-import subprocess
-import sys
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -14,22 +12,13 @@ from typing import Any
 import pytest
 
 from duels.algorithms import solve
+from duels.cli.main import main
 from duels.core import Match
 from duels.core.record import read
 from duels.games import catalogue, load
 
-ROOT = Path(__file__).parents[1]
 FIXTURES = Path(__file__).parent / "fixtures"
 RECORDS = sorted((FIXTURES / "records").glob("*.json"))
-
-
-def duels(*words: str) -> str:
-    """Run a command of the project and return its output."""
-    done = subprocess.run(
-        [sys.executable, "-m", "duels", *words], cwd=ROOT, capture_output=True, text=True
-    )
-    assert done.returncode == 0, done.stderr
-    return done.stdout
 
 
 def test_every_game_has_records() -> None:
@@ -74,7 +63,9 @@ def _close(found: Any, expected: float | None) -> bool:
 
 
 @pytest.mark.extra("solve")
-def test_a_tournament_is_read_and_its_games_replayed(tmp_path: Path) -> None:
+def test_a_tournament_is_read_and_its_games_replayed(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     from duels.arena.archive import Archive
     from duels.arena.summary import summary
 
@@ -92,10 +83,32 @@ def test_a_tournament_is_read_and_its_games_replayed(tmp_path: Path) -> None:
         slug: pytest.approx(by_player) for slug, by_player in expected["scores"].items()
     }
     for number in (1, 40, 108):
-        assert duels("replay", f"{folder}#{number}")
+        assert main(["replay", f"{folder}#{number}"]) == 0
+        assert capsys.readouterr().out
 
 
 @pytest.mark.extra("solve")
+def test_a_training_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """And saved again with the same contents."""
+    np = pytest.importorskip("numpy", reason="needs the extra: pip install 'duels[solve]'")
+    pytest.importorskip("numba", reason="needs the extra: pip install 'duels[solve]'")
+    from duels.games.cipher_siege.rules import CipherSiege
+    from duels.games.cipher_siege.training.run import Trainer
+
+    expected = json.loads((FIXTURES / "training" / "expected.json").read_text("utf-8"))
+    monkeypatch.setattr(Trainer, "run", lambda self, iterations: None)  # or it is compiled
+    path, again = tmp_path / "checkpoint.npz", tmp_path / "again.npz"
+    path.write_bytes(gzip.decompress((FIXTURES / "training/checkpoint.npz.gz").read_bytes()))
+    run = Trainer.load(CipherSiege(**expected["options"]), expected["seed"], str(path))
+    assert run.iterations == expected["iterations"]
+    run.save(str(again))
+    with np.load(path) as before, np.load(again) as after:
+        assert set(before.files) == set(after.files)
+        assert all((before[name] == after[name]).all() for name in before.files)
+
+
+@pytest.mark.extra("solve")
+@pytest.mark.long
 def test_a_training_goes_on_as_it_would_have(tmp_path: Path) -> None:
     np = pytest.importorskip("numpy", reason="needs the extra: pip install 'duels[solve]'")
     pytest.importorskip("numba", reason="needs the extra: pip install 'duels[solve]'")

@@ -1,4 +1,4 @@
-"""The layers of docs/architecture.md: each package imports only those above it."""
+"""The layers of docs/explanation/architecture.md: each package imports only those above it."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from duels.games import BUILT_IN
 ROOT = Path(duels.__file__).parent
 LAYERS = (
     "core", "algorithms", "kernels", "plotting", "games", "analysis", "players", "envs", "measure",
-    "arena", "client", "server", "cli",
+    "arena", "llm", "client", "server", "cli",
 )  # fmt: skip
 HEAVY = {
     "dataclasses", "inspect", "json", "hashlib", "random", "pathlib", "shutil", "asyncio",
@@ -110,7 +110,7 @@ def test_no_module_imports_itself_by_way_of_others() -> None:
 
 
 def test_the_picture_of_the_layers_is_true() -> None:
-    page = (ROOT.parent / "docs" / "architecture.md").read_text(encoding="utf-8")
+    page = (ROOT.parent / "docs" / "explanation" / "architecture.md").read_text(encoding="utf-8")
     drawn = re.findall(r"^ *│ +(\w+) +(to come: )?", page, flags=re.MULTILINE)
     assert [layer for layer, _ in drawn] == list(LAYERS)
     assert all(bool(later) != (ROOT / layer).is_dir() for layer, later in drawn)

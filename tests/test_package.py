@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 import tomllib
+from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -21,6 +22,12 @@ def test_the_wheel_holds_the_package_and_no_tests() -> None:
     assert len(files) > 50
     names = ("conftest.py", "test_*", "*_test.py", "tests")
     assert [path for path in files if any(path.match(name) for name in names)] == []
+
+
+@pytest.mark.parametrize("package", ["algorithms", "analysis", "core", "kernels"])
+def test_all_exported_names_exist(package: str) -> None:
+    module = import_module(f"duels.{package}")
+    assert [name for name in module.__all__ if not hasattr(module, name)] == []
 
 
 LESS = ["-p", "no:schemathesis"]  # a plugin that imports numpy by itself, where it is installed

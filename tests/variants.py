@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import pytest
+
 from duels.core.game import AnyGame
 from duels.games import load
 
@@ -34,6 +39,14 @@ SETTINGS: dict[str, list[dict[str, object]]] = {
         {"memory": True},
     ],
 }
+
+
+def long_unless(short: Callable[[Any], bool], values: Iterable[Any]) -> list[Any]:
+    """Parameters of a test; those that are not `short` belong to the long tests."""
+    return [
+        value if short(value) else pytest.param(value, marks=pytest.mark.long) for value in values
+    ]
+
 
 VARIANTS: list[AnyGame] = [load(slug, **s) for slug, all_ in SETTINGS.items() for s in all_]
 

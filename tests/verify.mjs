@@ -1,4 +1,4 @@
-// Checks the dice of records by docs/dice.md alone: node verify.mjs RECORD.json...
+// Checks the dice of records by docs/reference/dice.md alone: node verify.mjs RECORD.json...
 // Prints a line for each, what holds or what is wrong, and exits with 1 if one is wrong.
 
 import { createHash } from 'node:crypto';
@@ -90,7 +90,7 @@ const GAMES = {
 
 /** Check every chance event of a record; how many there are. */
 function checkEvents({ game, options, seed, entries }) {
-  const rules = GAMES[game] ?? fail(`docs/dice.md does not know the game ${game}`);
+  const rules = GAMES[game] ?? fail(`docs/reference/dice.md does not know the game ${game}`);
   const numbers = new Map(); // of chance events, by line
   const before = []; // each entry: the state and the line it was added to
   let [state, line, events] = [rules.start(options), [], 0];
@@ -120,12 +120,12 @@ function checkEvents({ game, options, seed, entries }) {
 function checkSeed({ id, seed, about: { fair }, options, entries }) {
   if (!fair) return seed === null ? fail('there is no seed') : 'a local seed, of which it is not shown that it was chosen fairly';
   const { commitment, secret, hashes, nonces, first } = fair;
-  if (sha(`duels commitment ${secret}`) !== commitment) fail('the secret does not fit the commitment');
+  if (sha(`duels commitment ${secret}`) !== commitment) fail('the secret does not match the commitment');
   hashes?.forEach((hash, seat) => {
     const nonce = nonces[seat];
     if (nonce === null || (nonce === '' && hash === '')) return; // withheld; a computer
     if (!/^[0-9a-f]{32,64}$/.test(nonce)) fail(`the nonce of player ${seat + 1} is none`);
-    if (sha(`duels nonce ${id} ${seat + 1} ${commitment} ${nonce}`) !== hash) fail(`the nonce of player ${seat + 1} does not fit its hash`);
+    if (sha(`duels nonce ${id} ${seat + 1} ${commitment} ${nonce}`) !== hash) fail(`the nonce of player ${seat + 1} does not match its hash`);
   });
   if (hashes && nonces.includes(null)) {
     const [{ type, players }] = entries;
@@ -134,7 +134,7 @@ function checkSeed({ id, seed, about: { fair }, options, entries }) {
   }
   if (String(integer(`duels seed ${secret} ${nonces[0]} ${nonces[1]}`)) !== seed) fail('the seed does not follow');
   if (first === 'random' && options.first !== String((integer(`duels ${seed} first 0`) % 2n) + 1n)) fail('who starts does not follow');
-  return hashes ? 'a seed from the secret and the nonces, which fit their hashes' : 'a seed from the secret and nonces without hashes (weaker: docs/dice.md)';
+  return hashes ? 'a seed from the secret and the nonces, which match their hashes' : 'a seed from the secret and nonces without hashes (weaker: docs/reference/dice.md)';
 }
 
 for (const path of process.argv.slice(2)) {

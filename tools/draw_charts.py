@@ -1,4 +1,4 @@
-"""Draw the charts of perfect play for the docs: one SVG a chart, from the real solutions.
+"""Draws the charts of perfect play for the docs: one SVG for each chart, from the solutions.
 
 python3 tools/draw_charts.py        # writes docs/pictures/*.svg
 """
@@ -18,7 +18,7 @@ FOLDER = ROOT / "docs" / "pictures"
 
 
 def drawn() -> dict[Path, str]:
-    """Every chart by its file."""
+    """All charts as SVG, by file name."""
     return {
         FOLDER / f"{slug}-{number}.svg": chart.svg()
         for slug in BUILT_IN

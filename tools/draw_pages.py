@@ -1,4 +1,4 @@
-"""Pictures of the browser client for the README and to look at: pages of a real server.
+"""Makes screenshots of the browser client and of a report, for the README and for inspection.
 
     python tools/draw_pages.py docs/pictures            # the set of the README
     python tools/draw_pages.py --all FOLDER      # all, light and dark, wide and narrow
@@ -16,8 +16,9 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from playwright.sync_api import sync_playwright
+from playwright.sync_api import Browser, sync_playwright
 
+from duels.cli.main import main as main_of_duels
 from duels.games import catalogue, find
 from tests.server.browser.conftest import executable
 from tests.server.browser.people import NARROW, WIDE, Person, Site
@@ -43,6 +44,27 @@ def main() -> None:
             if given.all or width == "wide":
                 draw_all(site, size, given.folder, "" if width == "wide" else "-narrow", given.all)
         site.close()
+        if not given.all:
+            draw_report(browser, given.folder, place)
+
+
+def draw_report(browser: Browser, folder: Path, place: str) -> None:
+    """The report of a tournament."""
+    players = ["perfect", "hard", "medium", "easy", "greedy", "random"]
+    chosen = [
+        "--games",
+        "firewall-breach",
+        "-n",
+        "50",
+        "--seed",
+        "1",
+        "--out",
+        f"{place}/arena",
+    ]
+    assert main_of_duels(["arena", *players, *chosen]) == 0
+    page = browser.new_page(viewport={"width": 900, "height": 560})
+    page.goto(f"file://{place}/arena/report.html")
+    page.screenshot(path=folder / "arena-report.jpg", type="jpeg", quality=80)
 
 
 def draw_all(
@@ -52,7 +74,7 @@ def draw_all(
         for scheme in ("light", "dark"):
             if everything or (name, scheme) in README:
                 person.page.emulate_media(color_scheme="dark" if scheme == "dark" else "light")
-                person.page.wait_for_timeout(900)  # until what moves has come to rest
+                person.page.wait_for_timeout(900)  # until animations have ended
                 if everything:
                     shown = folder / f"{name}{suffix}-{scheme}.png"
                     person.page.screenshot(path=shown, full_page=True)

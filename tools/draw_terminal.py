@@ -1,4 +1,4 @@
-"""Draw the README's picture: a real session in a pseudo-terminal, rendered as SVG.
+"""Draws the README's picture: a session in a pseudo-terminal, rendered as SVG.
 
     python3 tools/draw_terminal.py      # writes docs/terminal.svg
 
@@ -17,14 +17,14 @@ import pexpect
 ROOT = Path(__file__).parent.parent
 TARGET = ROOT / "docs" / "terminal.svg"
 COMMAND = ["-m", "duels", "play", "cipher-siege", "--p2", "greedy", "--fast"]
-SEED = "10"  # a short game with something to see
+SEED = "10"  # a short game with different events
 MOVES = ["attack 3 4", "attack 4 5"]
 COLOURS = {"31": "#ff6b6b", "32": "#69db7c", "33": "#ffd43b", "36": "#66d9e8"}
 WIDTH, LINE, CHARACTER = 84, 19, 8.43
 
 
 def session() -> str:
-    """Everything the screen showed, up to the offer of a rematch."""
+    """The output of the session, up to the offer of a rematch."""
     environment = {"TERM": "xterm-256color", "PATH": "/usr/bin:/bin", "LANG": "C.UTF-8"}
     child = pexpect.spawn(
         sys.executable, [*COMMAND, "--seed", SEED],

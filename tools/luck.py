@@ -1,10 +1,10 @@
-"""What takes luck out of scores, made and measured.
+"""Trains the value network for AIVAT, and measures how much AIVAT reduces the games needed.
 
-    python3 tools/luck.py learn              # the network that guesses values in Cipher Siege
-    python3 tools/luck.py measure [PAIRS]    # how many fewer games the adjusted score needs
+    python3 tools/luck.py learn              # the value network of Cipher Siege
+    python3 tools/luck.py measure [PAIRS]    # by which factor fewer games are needed
 
-`learn` needs the extra `rl`; it lets all built-in players play each other, after some random
-choices, and fits who won to what both hands, the CIs, the deck and the players were.
+`learn` needs the extra `rl`. It plays games between all built-in players, after some random
+choices, and fits the network to their results.
 """
 
 from __future__ import annotations
@@ -33,13 +33,13 @@ from duels.games.cipher_siege.rules import CipherSiege
 from duels.games.cipher_siege.value_network import KIND, PATH, PLAYERS, features, shape
 from duels.kernels import NO_WINNER, kernel_of
 from duels.kernels.driver import drivers
-from duels.kernels.opponent_loops import opposing, uniform
-from duels.kernels.pairs import meet
+from duels.kernels.opponent_loops import opponent_loops, uniform
+from duels.kernels.pairs import play_pairs
 from duels.kernels.random_streams import keys
 
-GAMES = 1 << 15  # of each two players, in each seat
-MOST = 130_000  # positions of each two players: games of bad ones are long
-RANDOM = (0, 0, 0, 2, 4)  # choices at random before the players play, by game
+GAMES = 1 << 15  # games of each two players, in each seat
+MOST = 130_000  # positions of each two players, since games of weak players are long
+RANDOM = (0, 0, 0, 2, 4)  # numbers of random choices at the start of games
 LONGEST = 400  # choices in a game
 SLUGS = ("firewall-breach", "cipher-siege", "number-clash", "digit-duel", "number-wars")
 PAIRINGS = (("perfect", "random"), ("perfect", "greedy"), ("hard", "easy"), ("random", "greedy"))
@@ -47,7 +47,7 @@ HIDDEN, EPOCHS, ROWS, RATE = 64, 8, 2048, 4e-3
 
 
 def games(game: CipherSiege, names: tuple[str, str], seed: int) -> tuple[Any, Any]:
-    """Rows in which these players choose, and whether Player 1 won then."""
+    """Rows in which these players choose, and whether Player 1 won the game."""
     kernel = kernel_of(game)
     rules, run = kernel.rules(game), drivers(kernel, False)
     random_policy = uniform(kernel)
@@ -72,7 +72,7 @@ def games(game: CipherSiege, names: tuple[str, str], seed: int) -> tuple[Any, An
         seats = movers.astype(np.int64)
         for player, out in zip(players, picked, strict=True):
             assert player is not None
-            pick = opposing(kernel, False, player.choose).pick
+            pick = opponent_loops(kernel, False, player.choose).pick
             pick(rules, player.tables, state, streams, seats, out)
         moves = np.where(choice < begin, picked[2], picked[seats, np.arange(GAMES)])
         run.step(rules, state, streams, moves[:, None].copy(), live, LONGEST, rewards, ended, final)
@@ -117,7 +117,7 @@ def _cards(held: tuple[int, ...]) -> tuple[int, ...]:
 
 
 def learn() -> None:
-    """Adam on the logistic loss, the rate falling to nothing."""
+    """Train by Adam on the logistic loss, with a falling learning rate, and write the table."""
     game, began = CipherSiege(), time.monotonic()
     parts, wins = [], []
     for seed, names in enumerate(product(PLAYERS, PLAYERS)):
@@ -160,7 +160,7 @@ def learn() -> None:
 
 
 def measure(pairs: int = 10_000) -> None:
-    """Both means, and the ratio of the variances of pair scores, for some pairings."""
+    """Print raw and adjusted mean scores and the ratio of their variances, for some pairings."""
     print(f"{pairs:,} pairs each; intervals are 95 %")
     print("| game | players | score | without luck | fewer games |\n|---|---|---|---|---|")
     for slug in SLUGS:
@@ -169,7 +169,7 @@ def measure(pairs: int = 10_000) -> None:
             one, two = (chooser(game, name) for name in names)
             assert one is not None
             assert two is not None
-            met = meet(game, one, two, 1, range(pairs), TURN_LIMIT, watch=True)
+            met = play_pairs(game, one, two, 1, range(pairs), TURN_LIMIT, watch=True)
             found = adjusted(game, names, met, TURN_LIMIT)
             assert found is not None
             raw = np.where(met.winner == NO_WINNER, 0.5, 1.0 - met.winner)

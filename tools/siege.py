@@ -1,14 +1,14 @@
-"""The figures of docs/cipher-siege.md, from the strategy that ships. Needs the extra duels[solve].
+"""Computes the figures of docs/explanation/cipher-siege.md. Needs duels[solve].
 
-python3 tools/siege.py bounds     # a best response on the public tree: both bounds, closing in
-python3 tools/siege.py itself     # the same tree with the strategy's own moves: its value
-python3 tools/siege.py respond    # what learning responders gain
-python3 tools/siege.py leak       # the same responders against a strategy spoiled on purpose
+python3 tools/siege.py bounds     # bounds on a best response by the public tree
+python3 tools/siege.py itself     # the value of the strategy by the public tree
+python3 tools/siege.py respond    # the gain of learned responders
+python3 tools/siege.py leak       # the same against a strategy with a planted flaw
 python3 tools/siege.py small      # small variants: training and responders against exact solutions
 python3 tools/siege.py head       # games against random, greedy and ISMCTS
-python3 tools/siege.py repeat     # training at once and in two parts: the same bytes?
-python3 tools/siege.py states     # how many states the table holds, and how many with values
-python3 tools/siege.py curve      # both bounds along a training run
+python3 tools/siege.py repeat     # whether an interrupted training gives the same bytes
+python3 tools/siege.py states     # numbers of states in the table, and of those with values
+python3 tools/siege.py curve      # both bounds during a training run
 
 A half-width after ± is that of a 95 % confidence interval.
 """
@@ -29,7 +29,7 @@ sys.path.insert(0, str(Path(__file__).parent.parent))
 from duels.algorithms import tables
 from duels.algorithms.compiled import need_numba, np
 from duels.games.cipher_siege.bounds.certify import certify
-from duels.games.cipher_siege.bounds.public_bounds import TAU_STEP, PublicResponder, close_in
+from duels.games.cipher_siege.bounds.public_bounds import TAU_STEP, PublicResponder, tighten_bounds
 from duels.games.cipher_siege.bounds.public_search import ITSELF
 from duels.games.cipher_siege.bounds.q_responder import MeanScore, Responder, mean_score
 from duels.games.cipher_siege.compiled_policy import new_scratch
@@ -60,12 +60,12 @@ SMALL: list[tuple[dict[str, Any], int]] = [
 ]
 LEAKS = (0.002, 0.005, 0.02)
 STEP = 1_000_000  # games of learning between two lines of progress
-PARTS = (0.125, 0.25, 0.5, 1.0)  # of the learning, after which a responder is tried
+PARTS = (0.125, 0.25, 0.5, 1.0)  # fractions of the learning after which a responder is scored
 BEGAN = time.monotonic()
 
 
 def note(what: str) -> None:
-    """Progress, apart from the answer."""
+    """Print progress to the error stream."""
     print(f"{time.monotonic() - BEGAN:6.0f} s  {what}", file=sys.stderr, flush=True)
 
 
@@ -76,7 +76,7 @@ def open_shipped() -> tuple[tables.Table, Strategy]:
 
 
 def shipped() -> tuple[CipherSiege, Tables, Store]:
-    """The strategy of the default rules, read as a player reads it."""
+    """The shipped strategy of the default rules."""
     game = CipherSiege()
     table, strategy = open_shipped()
     note("reading the strategy")
@@ -84,7 +84,7 @@ def shipped() -> tuple[CipherSiege, Tables, Store]:
 
 
 def asked(given: argparse.Namespace) -> tuple[CipherSiege, Tables, Store]:
-    """The strategy in the file given, or the one that ships."""
+    """The strategy in the given file, or the shipped one."""
     return shipped() if given.table is None else opened(given.table)
 
 
@@ -102,7 +102,7 @@ def opened(path: str) -> tuple[CipherSiege, Tables, Store]:
 
 
 def taught(seat: int, tb: Tables, store: Store, games: int) -> Responder:
-    """A responder that has learned from so many games."""
+    """A responder that has learned from the given number of games."""
     responder = Responder(seat, tb, store)
     teach(responder, games)
     return responder
@@ -123,7 +123,7 @@ def bounds(given: argparse.Namespace) -> None:
         responder = PublicResponder(game, seat, tb, store, learner.q_table)
         note(f"seat {seat + 1}: compiling")
         responder.search(1.0)
-        passes = close_in(responder, 60 * given.minutes, given.games, given.tau, given.step)
+        passes = tighten_bounds(responder, 60 * given.minutes, given.games, given.tau, given.step)
         for found in passes:
             low, high = outward(found.lower, found.upper)
             if given.json:
@@ -189,7 +189,7 @@ def leak(given: argparse.Namespace) -> None:
 
 
 def leaking(tb: Tables, sound: Store, leaky: int, size: float, games: int) -> Store:
-    """A strategy that loses so much in one seat, against the sound one in the other."""
+    """A strategy with a planted flaw in one seat, which costs about `size` of its score."""
     scores = []
     for share in (0.0, 1.0):
         store = copied(sound)
@@ -293,7 +293,7 @@ def states(given: argparse.Namespace) -> None:
 
 def main() -> None:
     need_numba()
-    parser = argparse.ArgumentParser(description="figures for docs/cipher-siege.md")
+    parser = argparse.ArgumentParser(description="figures for docs/explanation/cipher-siege.md")
     commands = parser.add_subparsers(dest="command", required=True)
 
     def command(run: Any, **numbers: int) -> None:

@@ -1,11 +1,11 @@
-"""The table of Cipher Siege that ships: how it is made. Needs the extra duels[solve].
+"""Makes the shipped table of Cipher Siege. Needs the extra duels[solve].
 
 python3 tools/siege_table.py train --iterations 20000000 --jobs 2 --out FILE   # an hour
 python3 tools/siege.py bounds --table FILE --json > BOUNDS                     # as long as wanted
 python3 tools/siege_table.py certify FILE BOUNDS                               # writes them there
 python3 tools/siege_table.py separate FILE 0.7204 0.2847   # what a separate responder scored
 
-A run that is stopped goes on with the same command; the same numbers give the same table.
+The same command continues an interrupted run; the same arguments give the same table.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from duels.games.cipher_siege.training.rebuild import rebuild
 
 
 def train(given: argparse.Namespace) -> None:
-    """Train and value the moves; the bounds, which take far longer here, are measured apart."""
+    """Train, and value the moves; the bounds take longer and are computed by `siege.py bounds`."""
     facts = rebuild(
         CipherSiege(), ProgressBar("Training"), given.out, iterations=given.iterations,
         measure=0, jobs=given.jobs,
@@ -37,7 +37,7 @@ def train(given: argparse.Namespace) -> None:
 
 
 def amend(path: str, facts: dict[str, Any]) -> None:
-    """Write a table anew with facts added or replaced; its values stay as they are."""
+    """Add or replace facts of a table; its values stay."""
     table = tables.open_table(path)
     assert table is not None, f"{path} has another format"
     assert table.kind == KIND, f"{path} is no strategy of Cipher Siege"
@@ -47,7 +47,7 @@ def amend(path: str, facts: dict[str, Any]) -> None:
 
 
 def certify(given: argparse.Namespace) -> None:
-    """Write the bounds into the table, those of the last line of each seat."""
+    """Write the bounds in the last line of each seat into the table."""
     lower, upper = {1: 0.0, 2: 0.0}, {1: 1.0, 2: 1.0}
     for path in given.bounds:
         for line in Path(path).read_text().splitlines():
@@ -58,7 +58,7 @@ def certify(given: argparse.Namespace) -> None:
 
 
 def separate(given: argparse.Namespace) -> None:
-    """Write what the responder of a separate implementation scored at least into the table."""
+    """Write the lower bounds of a separately implemented responder into the table."""
     amend(given.table, {SEPARATE: [outward(score, 1.0)[0] for score in given.scores]})
 
 

@@ -1,4 +1,4 @@
-"""Random matches by the hundred thousand, each checked: the numbers in docs/verification.md.
+"""Plays and checks random matches: the figures in docs/explanation/verification.md.
 
     python3 tools/soak.py [--games N] [--workers N] [GAME…]
 

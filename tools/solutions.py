@@ -1,11 +1,11 @@
-"""The figures of docs/solutions.md: levels, mirror matches, best responses, a trained agent.
+"""Computes the figures of docs/explanation/solutions.md.
 
-python3 tools/solutions.py levels [--games N]   # mean regret, score against perfect
+python3 tools/solutions.py levels [--pairs N]   # scores against perfect and greedy
 python3 tools/solutions.py accuracy [--games N] # mean accuracy of the opponents
-python3 tools/solutions.py mirror [--games N]   # does perfect against perfect match?
+python3 tools/solutions.py mirror [--games N]   # perfect against perfect, and the value
 python3 tools/solutions.py values [--games N]   # stored values of Cipher Siege and play-outs
-python3 tools/solutions.py respond [--full]     # what a best response gains
-python3 tools/solutions.py agent FILE           # a Firewall Breach policy graded exactly
+python3 tools/solutions.py respond [--full]     # the gain of a best response
+python3 tools/solutions.py agent FILE           # exact exploitability of a Firewall Breach policy
 
 The first three take --only SLUG for one game.
 """
@@ -15,10 +15,12 @@ from __future__ import annotations
 import argparse
 import json
 import math
+import subprocess
 import sys
 import time
 from collections.abc import Iterable, Mapping
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parent.parent))
@@ -36,12 +38,12 @@ from duels.games import BUILT_IN, load
 from duels.games.cipher_siege.playouts import PlayOuts
 from duels.games.cipher_siege.solver import CLOSELY, COARSE, FINE, OPENING, CipherSiegeSolution
 from duels.games.firewall_breach.rules import State
-from duels.players import make
+from duels.players import make_opponent
 
 
 def play(slug: str, players: tuple[str, str], seed: int) -> Match:
     match = Match(load(slug), seed, players=players)
-    seats = [make(name, stream(seed, player)) for player, name in enumerate(players)]
+    seats = [make_opponent(name, stream(seed, player)) for player, name in enumerate(players)]
     while match.result is None:
         for player in match.deciders:
             match.submit(player, answer(seats[player], match.view(player)))
@@ -69,33 +71,34 @@ def bar(done: int, count: int, began: float, what: str) -> None:
         print(file=sys.stderr)
 
 
-def levels(games: int, slugs: Iterable[str]) -> None:
-    print("| game | level | mean regret of a move | score against perfect, first | second |")
-    print("|---|---|---|---|---|")
+def levels(pairs: int, slugs: Iterable[str]) -> None:
+    """The scores of random play and of each level against perfect and greedy, by the arena."""
+    columns = ("random", *LEVELS, "perfect")
+    print(f"| game | against | {' | '.join(columns)} |")
+    print(f"|---|---|{'---|' * len(columns)}")
     for slug in slugs:
-        for level in LEVELS:
-            regret, choices, scores, began = 0.0, 0, [0.0, 0.0], time.monotonic()
-            for number in range(games):
-                seat = number % 2
-                players = (level, "perfect") if seat == 0 else ("perfect", level)
-                match = play(slug, players, number)
-                scores[seat] += score(match, seat)
-                for event in match.line:
-                    entry = match.events[event]
-                    moves = dict(entry.moves) if isinstance(entry, Pick) else {}
-                    if seat in moves:
-                        view = match.view_before(event, seat)
-                        lost = solve(match.game).measured(view, moves[seat]).regret(moves[seat])
-                        if lost is not None:
-                            regret += float(lost)
-                            choices += 1
-                bar(number + 1, games, began, f"{slug} {level}")
-            half = games // 2
-            print(
-                f"| {slug} | {level} | {regret / choices:.4f} "
-                f"| {interval(scores[0], half)} | {interval(scores[1], half)} |",
-                flush=True,
-            )
+        for opponent in ("perfect", "greedy"):
+            others = [name for name in columns if name != opponent]
+            scores = against(slug, opponent, others, pairs)
+            shown = " | ".join(scores.get(name, "") for name in columns)
+            print(f"| {slug} | {opponent} | {shown} |", flush=True)
+
+
+def against(slug: str, opponent: str, others: list[str], pairs: int) -> dict[str, str]:
+    """The luck-adjusted score of each player against one opponent, with its 95 % interval."""
+    with TemporaryDirectory() as place:
+        command = [sys.executable, "-m", "duels", "arena", opponent, *others, "--gauntlet"]
+        command += ["--games", slug, "-n", str(pairs), "--seed", "1", "--json"]
+        command += ["--out", str(Path(place) / "arena")]
+        root = Path(__file__).parent.parent
+        done = subprocess.run(command, cwd=root, check=True, stdout=subprocess.PIPE)
+    (game,) = json.loads(done.stdout)["games"]
+    return {
+        met["two"]: "{:.4f} ({:.4f} to {:.4f})".format(
+            *(max(0.0, 1 - met["adjusted"][part]) for part in ("mean", "high", "low"))
+        )
+        for met in game["meetings"]
+    }
 
 
 def accuracy(games: int, slugs: Iterable[str]) -> None:
@@ -120,7 +123,7 @@ def accuracy(games: int, slugs: Iterable[str]) -> None:
 
 
 def mirror(games: int, slugs: Iterable[str]) -> None:
-    print("| game | value for Player 1 | perfect against perfect | within |")
+    print("| game | value for Player 1 | perfect against perfect | contained |")
     print("|---|---|---|---|")
     for slug in slugs:
         value, total, began = float(solve(load(slug)).start_value()), 0.0, time.monotonic()
@@ -133,7 +136,7 @@ def mirror(games: int, slugs: Iterable[str]) -> None:
 
 
 def values(games: int) -> None:
-    """How far stored values of Cipher Siege are from play-outs, by how they are stored."""
+    """Print the difference between stored values of Cipher Siege and play-outs, by kind of key."""
     solution = solve(load("cipher-siege"))
     assert isinstance(solution, CipherSiegeSolution)
     print("| games of | stored for | moves | root mean square | less the error of play-outs |")
@@ -160,7 +163,7 @@ def values(games: int) -> None:
 def stored_and_played_out(
     solution: CipherSiegeSolution, view: View, found: dict[int, list[tuple[float, float]]]
 ) -> None:
-    """The likeliest move of a choice and its first: the difference, and the play-outs' error."""
+    """Stored value less play-outs, and their error, of a choice's likeliest and first move."""
     assert view.player is not None
     choice = solution.assess(view)
     if choice.rough or choice.best == 1:
@@ -178,8 +181,11 @@ def stored_and_played_out(
 
 
 def respond(full: bool) -> None:
-    """Number Clash in full takes Python some minutes a seat; with seven numbers, seconds."""
-    print("| game | seat | states met | gain of a best response |")
+    """Print the gain of a best response to perfect play.
+
+    Without `--full` Number Clash has seven numbers: all of them take minutes for each seat.
+    """
+    print("| game | seat | states reached | gain of a best response |")
     print("|---|---|---|---|")
     clash = load("number-clash") if full else load("number-clash", numbers=7)
     for game in (*map(load, ("firewall-breach", "digit-duel", "number-wars")), clash):
@@ -195,15 +201,18 @@ def gain_against_perfect(game: AnyGame, player: int) -> tuple[float, int]:
 
     def perfect(state: Any) -> Mapping[str, float]:
         strategy = solution.assess_state(state, 1 - player).mixed_strategy
-        # At a turn one optimal move is as good as all, and keeps what can be met small.
+        # In a sequential choice one optimal move suffices, and fewer states are reached.
         return strategy if game.slug == "number-clash" else {next(iter(strategy)): 1.0}
 
-    response = Enumeration(game, 1 - player, by_state(perfect), largest=20_000_000)
+    response = Enumeration(game, 1 - player, by_state(perfect), largest=200_000_000)
     return response.value - (value if player == 0 else 1 - value), len(response.number)
 
 
 def agent(path: str) -> None:
-    """Score a table of attack probabilities exactly, against perfect and its best response."""
+    """Print a policy's exact scores against perfect play and its best response.
+
+    The file has a table of attack probabilities.
+    """
     attack = json.loads(Path(path).read_text(encoding="utf-8"))["attack"]
     game = load("firewall-breach")
     solution = solve(game)
@@ -242,9 +251,12 @@ def agent(path: str) -> None:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description="figures for docs/solutions.md")
+    parser = argparse.ArgumentParser(description="figures for docs/explanation/solutions.md")
     commands = parser.add_subparsers(dest="command", required=True)
-    for name, games in (("levels", 200), ("accuracy", 200), ("mirror", 10_000), ("values", 400)):
+    found = commands.add_parser("levels")
+    found.add_argument("--pairs", dest="games", type=int, default=20_000)
+    found.add_argument("--only", choices=BUILT_IN, help="one game")
+    for name, games in (("accuracy", 200), ("mirror", 10_000), ("values", 400)):
         made = commands.add_parser(name)
         made.add_argument("--games", type=int, default=games)
         if name != "values":

@@ -1,35 +1,50 @@
 """Backward induction: solves any finite perfect-information game from its pure rules.
 
-The graph of all states is walked and cut into components of states that lead to each other.
-Components are solved children first: a lone state directly, a cycle without chance by working
-backwards from its exits, a cycle with chance by finding both players' best policies and solving
-their equations exactly. Play that never ends is worth a draw.
+The graph of all states is divided into its strongly connected components, which are solved children
+first: a single state directly, a cycle without chance by backing up from its exits, a cycle with
+chance by finding both players' best policies and solving their equations exactly. Play that never
+ends has the value of a draw. The values of a larger game are stored as a table in the user's data
+directory, so that it is solved once.
 
 >>> from duels.games import load
 >>> game = load("number-clash", numbers=4, points=2)
->>> round(Generic(game).value(game.start()), 9)
+>>> round(BackwardInduction(game).value(game.start()), 9)
 0.5
 """
 
 from __future__ import annotations
 
+import struct
+from array import array
+from collections.abc import Iterable, Iterator
+from dataclasses import fields, is_dataclass
 from fractions import Fraction
+from functools import lru_cache
+from random import Random
 from typing import Any, NamedTuple
 
-from duels.algorithms.solution import HALF, Progress, Solution, Unsolved, Value
-from duels.core.game import AnyGame, Chance, Decide, Over
+from duels.algorithms import tables
+from duels.algorithms.solution import HALF, Progress, Solution, SolveArguments, Unsolved, Value
+from duels.algorithms.tree_size import clearly_more_states
+from duels.core.game import AnyGame, Chance, Over
 from duels.core.payoffs import Unit, unit_of
 from duels.core.player import View
+from duels.core.spec import spec_of
 
-LARGEST = 400_000  # states; beyond that enumeration in Python takes minutes
-STEP = 10_000  # states between two words of progress: about a second; fewer are solved in silence
+KIND = "values of states"
+LARGEST = 1_000_000  # states, which Python enumerates and solves in a minute or two
+PLAYOUT_STEPS = 80_000  # of all random playouts: about a second
+SMALL = 2_000  # states that are found and solved in a moment
+STEP = 10_000  # states between two calls of `progress`: about a second
 
+
+MATRICES = 1 << 16  # whose values are cached
 
 Values = dict[int, Value]
 
 
 class Node(NamedTuple):
-    """A state's turn with the numbers of the states it leads to."""
+    """The turn of a state, with the numbers of its successors."""
 
     kind: str  # over, chance, choice or sealed
     player: int
@@ -38,42 +53,181 @@ class Node(NamedTuple):
     value: Value = HALF  # at the end of a game; elsewhere, of play that never ends
     width: int = 0  # columns of a sealed choice's matrix
 
+    @property
+    def choosers(self) -> tuple[int, ...]:
+        return {"choice": (self.player,), "sealed": (0, 1)}.get(self.kind, ())
 
-class Generic(Solution):
-    """Exact rationals, or floats where sealed choices make matrix games."""
+
+class BackwardInduction(Solution):
+    """Exact rationals, or floats where sealed choices make matrix games.
+
+    Unless `use_tables` is False, a stored table is read if there is one, and the values of a larger
+    game are stored.
+    """
 
     def __init__(
-        self, game: AnyGame, progress: Progress | None = None, *, largest: int = LARGEST
+        self,
+        game: AnyGame,
+        progress: Progress | None = None,
+        *,
+        largest: int = LARGEST,
+        use_tables: bool = True,
     ) -> None:
         super().__init__(game)
+        self._table = _stored(game) if use_tables else None
+        if self._table is not None:
+            return
         self.states, self.nodes = enumerate_states(game, largest, progress)
         self._seen: dict[tuple[int, Any], int] = {}
+        # A table is read by what a player sees, which must be the state. Games with a solver of
+        # their own have their own tables.
+        self._storable = not spec_of(game).solver
         self._index_views()
         self.values = solve_graph(self.nodes, progress)
+        self._storable = self._storable and all(map(_fits, self.values.values()))
+        if use_tables and self._storable and len(self.states) > STEP:
+            tables.keep(game, self._payload(), KIND, self._facts())
 
     @classmethod
     def quick(cls, game: AnyGame) -> bool:
-        return False
+        return _is_small(game) or _stored(game) is not None
+
+    @classmethod
+    def rebuild(cls, game: AnyGame, progress: Progress, given: SolveArguments) -> dict[str, Any]:
+        if (given.minutes, given.jobs) != (None, None):
+            raise Unsolved(f"{game.slug} is solved exactly on one core; omit --minutes and --jobs")
+        new = cls(game, progress, use_tables=False)
+        facts = {"states": len(new.states), f"value ({new.unit.name})": new.start_value()}
+        if not new._storable:
+            if given.path is not None:
+                raise Unsolved(f"{game.slug} is solved without a table; omit --out")
+            return facts
+        payload = new._payload()
+        path = given.path or tables.own_path(game)
+        written = tables.store(game, payload, KIND, path, new._facts())
+        return {"table": written, "bytes": len(payload), **facts}
+
+    def _facts(self) -> dict[str, Any]:
+        return {"states": len(self.states), **tables.provenance(self.game)}
+
+    def _payload(self) -> bytes:
+        return packed((key_of(state), self.values[number]) for state, number in self.states.items())
 
     def value(self, state: Any) -> Value:
+        if self._table is not None:
+            return self._table.value(state)
         return self.values[self.states[state]]
 
     def state(self, view: View) -> Any:
         assert view.player is not None, "a spectator is in no state"
+        if self._table is not None:
+            return view.observation
         return self._by_number[self._seen[view.player, view.observation]]
 
     def _index_views(self) -> None:
         """Which state a player is in, by what the player sees; two would be hidden information."""
         self._by_number = list(self.states)
         for state, number in self.states.items():
-            turn = self.game.turn(state)
-            for player in turn.options if isinstance(turn, Decide) else ():
+            for player in self.nodes[number].choosers:
                 key = (player, self.game.observe(state, player))
+                self._storable = self._storable and key[1] == state
                 if self._seen.setdefault(key, number) != number:
                     raise Unsolved(
-                        f"{self.game.slug} has hidden information: values of its states are not "
-                        "values of what a player can know"
+                        f"{self.game.slug} has hidden information: a player cannot tell some of "
+                        "its states apart, so backward induction does not solve it"
                     )
+
+
+class StoredValues:
+    """The payload of a table: a number of states, their keys in order, and two parts of each value.
+
+    A fraction is its numerator and denominator; a float is its bits and 0.
+    """
+
+    def __init__(self, payload: memoryview) -> None:
+        (count,) = payload[:8].cast("Q")
+        self._keys = payload[8 : 8 * (count + 1)].cast("Q")
+        self._upper = payload[8 * (count + 1) : 8 * (2 * count + 1)].cast("q")
+        self._lower = payload[8 * (2 * count + 1) :].cast("q")
+
+    def value(self, state: Any) -> Value:
+        at = tables.row_of(self._keys, key_of(state))
+        if at is None:
+            raise KeyError(state)
+        upper, lower = self._upper[at], self._lower[at]
+        if lower:
+            return Fraction(upper, lower)
+        number: float = struct.unpack("<d", struct.pack("<q", upper))[0]
+        return number
+
+
+def packed(values: Iterable[tuple[int, Value]]) -> bytes:
+    """The payload of a table, from the value of each state by its key."""
+    rows = sorted(values)
+    keys, upper, lower = array("Q"), array("q"), array("q")
+    for key, value in rows:
+        assert not keys or key != keys[-1], "two states have one key"
+        keys.append(key)
+        if isinstance(value, Fraction | int):
+            upper.append(value.numerator)
+            lower.append(value.denominator)
+        else:
+            upper.append(struct.unpack("<q", struct.pack("<d", value))[0])
+            lower.append(0)
+    return b"".join(part.tobytes() for part in (array("Q", [len(keys)]), keys, upper, lower))
+
+
+def _fits(value: Value) -> bool:
+    """Whether a value can be stored exactly: a float, or a fraction of 64-bit integers."""
+    return isinstance(value, float) or max(abs(value.numerator), value.denominator) < 1 << 63
+
+
+def key_of(state: Any) -> int:
+    """The key of a state: the same in every process, whatever the order of its sets."""
+    return tables.key_of(canonical(state))
+
+
+def canonical(value: Any) -> str:
+    """A text for a state or a part of it.
+
+    >>> canonical((1, frozenset("ba"), [2]))
+    "tuple(1,frozenset('a','b'),list(2))"
+    """
+    if isinstance(value, set | frozenset):
+        parts = sorted(map(canonical, value))
+    elif isinstance(value, tuple | list):
+        parts = [canonical(part) for part in value]
+    elif isinstance(value, dict):
+        parts = sorted(map(canonical, value.items()))
+    elif is_dataclass(value):
+        parts = [canonical(getattr(value, field.name)) for field in fields(value)]
+    else:
+        return repr(value)
+    return f"{type(value).__name__}({','.join(parts)})"
+
+
+def _stored(game: AnyGame) -> StoredValues | None:
+    """The stored values of a game, if they are there and its states are found in them."""
+    if spec_of(game).solver:
+        return None
+    table = tables.from_rules(game, KIND)
+    if table is None:
+        return None
+    found = StoredValues(table.payload)
+    try:
+        found.value(game.start())
+    except KeyError:  # the text of a state is different in each process
+        return None
+    return found
+
+
+@lru_cache(maxsize=64)
+def _is_small(game: AnyGame) -> bool:
+    try:
+        enumerate_states(game, SMALL)
+    except Unsolved:
+        return False
+    return True
 
 
 def enumerate_states(
@@ -85,7 +239,7 @@ def enumerate_states(
     """
     start, unit = game.start(), unit_of(game)
     states: dict[Any, int] = {start: 0}
-    queue, nodes = [start], []
+    queue, nodes, looked = [start], list[Node](), False
 
     def number(state: Any) -> int:
         if state not in states:
@@ -95,11 +249,32 @@ def enumerate_states(
 
     for state in queue:
         if len(states) > largest:
-            raise Unsolved(f"{game.slug} has more than {largest:,} states with these options")
+            raise _too_many(game, largest)
+        if not looked and len(states) > STEP:
+            looked = True
+            if clearly_more_states(list(random_playouts(game)), largest):
+                raise _too_many(game, largest)
         nodes.append(_node(game, state, number, unit))
         if progress is not None and len(nodes) % STEP == 0:
             progress(0.5 * len(nodes) / len(states), f"{len(states):,} states found")
     return states, nodes
+
+
+def _too_many(game: AnyGame, largest: int) -> Unsolved:
+    return Unsolved(f"{game.slug} has more than {largest:,} states with these options")
+
+
+def random_playouts(game: AnyGame) -> Iterator[list[Any]]:
+    """The states of random lines of play, to recognise a game that is far too large."""
+    randomness, steps = Random("how large the graph is"), 0
+    while steps < PLAYOUT_STEPS:
+        states = [game.start()]
+        while not isinstance(turn := game.turn(states[-1]), Over) and steps < PLAYOUT_STEPS:
+            columns = [turn.odds] if isinstance(turn, Chance) else map(turn.options.get, (0, 1))
+            picks = (randomness.choice(list(column)) for column in columns if column)
+            states.append(game.play(states[-1], *picks))
+            steps += 1
+        yield states
 
 
 def _node(game: AnyGame, state: Any, number: Any, unit: Unit) -> Node:
@@ -148,10 +323,15 @@ def backed_up(node: Node, values: Values) -> Value:
         return sum((odd * v for odd, v in zip(node.odds, reached, strict=True)), Fraction(0))
     if node.kind == "choice":
         return max(reached) if node.player == 0 else min(reached)
+    return _matrix_value(tuple(map(float, reached)), node.width)
+
+
+@lru_cache(maxsize=MATRICES)
+def _matrix_value(payoffs: tuple[float, ...], width: int) -> float:
+    """The value of a matrix game, which often recurs in many states of a game."""
     from duels.algorithms.matrix_game import solve_matrix
 
-    rows = [reached[i : i + node.width] for i in range(0, len(reached), node.width)]
-    return solve_matrix([[float(value) for value in row] for row in rows]).value
+    return solve_matrix([payoffs[i : i + width] for i in range(0, len(payoffs), width)]).value
 
 
 def components(nodes: list[Node]) -> list[list[int]]:
@@ -195,7 +375,7 @@ def components(nodes: list[Node]) -> list[list[int]]:
 
 
 def _work_backwards(nodes: list[Node], component: list[int], values: Values) -> None:
-    """A cycle of choices: from a draw everywhere, back up until nothing changes.
+    """Solve a cycle of choices: from a draw everywhere, back up until nothing changes.
 
     Each pass lengthens the play that is looked at by one choice, so what is still a draw at the
     end is where neither player can force an end that is better for them than an endless game.
@@ -209,9 +389,9 @@ def _work_backwards(nodes: list[Node], component: list[int], values: Values) -> 
 
 
 def _best_policies(nodes: list[Node], component: list[int], values: Values) -> None:
-    """A cycle with chance: guess both policies with floats, then solve and check exactly."""
+    """Solve a cycle with chance: find both policies with floats, then solve and check exactly."""
     if any(nodes[number].kind == "sealed" for number in component):
-        raise Unsolved("a sealed choice lies on a cycle; that is not solved here")
+        raise Unsolved("positions with sealed choices repeat; this solver cannot solve that")
     reached = {child for number in component for child in nodes[number].children}
     rough: Values = {number: float(values[number]) for number in reached.union(component)}
     for _ in range(100_000):
@@ -236,7 +416,7 @@ def _best_policies(nodes: list[Node], component: list[int], values: Values) -> N
 
 
 def _choice(node: Node, values: Values) -> int:
-    """The child a player goes to."""
+    """The best child for the player who chooses."""
     worth: list[Value] = [values[child] for child in node.children]
     return node.children[worth.index(max(worth) if node.player == 0 else min(worth))]
 
@@ -265,7 +445,7 @@ def _evaluate(
     for at in range(len(rows)):
         pivot = next((r for r in range(at, len(rows)) if rows[r][at]), None)
         if pivot is None:
-            raise Unsolved("best play goes round for ever here; that is not solved")
+            raise Unsolved("best play never ends; this solver cannot solve that")
         rows[at], rows[pivot] = rows[pivot], rows[at]
         rows[at] = [entry / rows[at][at] for entry in rows[at]]
         for r, row in enumerate(rows):

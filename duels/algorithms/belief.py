@@ -1,7 +1,9 @@
-"""Beliefs: histories that are consistent with all that a player has observed.
+"""Beliefs: samples of the histories that are consistent with all that a player has observed.
 
-For searches that need a whole state where a player knows only a part of one. Likely courses come up
-more often than unlikely ones; nothing is assumed about how the other player chooses.
+A search uses them to get complete states where a player knows only a part. The probability of a
+history is proportional to the odds of its chance events; nothing is assumed about how the other
+player chooses, so hidden moves that look alike are equally likely. If few states are consistent,
+samples are from exactly this posterior; if there are many, from an approximation of it.
 
 >>> from random import Random
 >>> from duels.core import Match
@@ -15,21 +17,24 @@ more often than unlikely ones; nothing is assumed about how the other player cho
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import accumulate, product
-from typing import TYPE_CHECKING, Any, NamedTuple
+from itertools import product
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from duels.core.game import AnyGame, Chance, Decide, Event, Outcome, Pick
 
 if TYPE_CHECKING:
     from random import Random
 
-ATTEMPTS = 200  # of a search where the particles fail
-PATIENCE = 20  # steps, beyond one for each event, before an attempt starts again
+STATES = 400  # consistent states that are followed at a time; of more, a random sample is
+ATTEMPTS = 4  # to follow a history, each with twice as many states, where no sampled state fits
+
+K = TypeVar("K")
 
 
-class NothingFits(RuntimeError):
-    """No course of events was found that fits what a player has seen."""
+class NoConsistentState(RuntimeError):
+    """No course of events was found that is consistent with what a player has seen."""
 
 
 class Course(NamedTuple):
@@ -54,41 +59,115 @@ class Course(NamedTuple):
         return found[::-1]
 
 
+# Of each state that is consistent with the first events: where it may come from, by which event,
+# and the weight of that.
+Layer = dict[Any, list[tuple[float, Any, Event]]]
+
+
+def posterior(
+    game: AnyGame, history: Sequence[Event], viewer: int | None
+) -> dict[Any, float] | None:
+    """The probability of each state that is consistent with a history; None if there are too many.
+
+    >>> from duels.games import load
+    >>> game = load("cipher-siege", values=2, copies=2, hand=1, limit=2)
+    >>> found = posterior(game, [Outcome("1", 0), Outcome("?", 1)], 0)
+    >>> {state.hands: round(chance, 3) for state, chance in found.items()}
+    {((1,), (1,)): 0.333, ((1,), (2,)): 0.667}
+    """
+    layers = _layers(game, history, viewer, STATES)
+    if layers is None:
+        return None
+    weights = {state: _weight(ways) for state, ways in layers[-1].items()}
+    total = sum(weights.values())
+    return {state: weight / total for state, weight in weights.items()}
+
+
 def believe(
     game: AnyGame, history: Sequence[Event], viewer: int | None, randomness: Random, size: int
 ) -> Iterator[Course]:
-    """So many courses that a viewer with this history cannot tell from the true one, in any order.
+    """Sample `size` courses of events that are consistent with a viewer's history, in any order.
 
-    A particle filter: particles grow side by side, event by event, and those that make the seen
-    events likelier get more offspring. Where all of them fail at once, a search with backtracking
-    finds courses one by one, as they are asked for.
+    Forward filtering, backward sampling: the weights of all consistent states are followed event by
+    event, and courses are drawn from the end to the beginning.
     """
-    particles = [Course(game.start())] * size
+    for attempt in range(ATTEMPTS):
+        layers = _layers(game, history, viewer, STATES << attempt, randomness)
+        if layers is not None and layers[-1]:
+            break
+    else:
+        raise NoConsistentState("no state was found that is consistent with the history")
+    for _ in range(size):
+        yield _drawn(game, layers, randomness)
+
+
+def _layers(
+    game: AnyGame,
+    history: Sequence[Event],
+    viewer: int | None,
+    most: int,
+    randomness: Random | None = None,
+) -> list[Layer] | None:
+    """The consistent states after each number of events; of more than `most`, a random sample.
+
+    Without `randomness` nothing is sampled; the result is None if there are too many.
+    """
+    layers: list[Layer] = [{game.start(): []}]
     for shown in history:
-        grown: list[Course] = []
-        weights: list[float] = []
-        known: dict[Any, Mapping[Event, float]] = {}
-        for particle in particles:
-            ways = known.get(particle.state)
-            if ways is None:
-                ways = known[particle.state] = alike(game, particle.state, shown, viewer)
-            if ways:
-                grown.append(particle.after(game, _one_of(ways, randomness)))
-                weights.append(sum(ways.values()))
-        if not grown:
-            for _ in range(size):
-                yield search(game, history, viewer, randomness)
-            return
-        particles = _resampled(grown, weights, size, randomness)
-    randomness.shuffle(particles)
-    yield from particles
+        after: Layer = {}
+        for state, before in layers[-1].items():
+            weight = _weight(before)
+            for event, odd in consistent_events(game, state, shown, viewer).items():
+                reached = Course(state).after(game, event).state
+                after.setdefault(reached, []).append((weight * odd, state, event))
+        if len(after) > most:
+            if randomness is None:
+                return None
+            after = _sampled(after, most, randomness)
+        layers.append(after)
+    return layers
 
 
-def alike(game: AnyGame, state: Any, shown: Event, viewer: int | None) -> Mapping[Event, float]:
+def _weight(ways: Sequence[tuple[float, Any, Event]]) -> float:
+    return sum(weight for weight, _, _ in ways) if ways else 1.0  # only the start has none
+
+
+def _sampled(layer: Layer, size: int, randomness: Random) -> Layer:
+    """A random sample of the states of a layer; the expected weight of each state is unchanged."""
+    weights = [_weight(ways) for ways in layer.values()]
+    chosen = Counter(randomness.choices(list(layer), weights, k=size))
+    each = sum(weights) / size
+    return {
+        state: [
+            (count * each * w / _weight(layer[state]), before, event)
+            for w, before, event in layer[state]
+        ]
+        for state, count in chosen.items()
+    }
+
+
+def _drawn(game: AnyGame, layers: list[Layer], randomness: Random) -> Course:
+    """Draw a course, from its end to its beginning."""
+    state = _one_of({state: _weight(ways) for state, ways in layers[-1].items()}, randomness)
+    events: list[Event] = []
+    for layer in reversed(layers[1:]):
+        ways = layer[state]
+        number = _one_of({n: weight for n, (weight, _, _) in enumerate(ways)}, randomness)
+        _, state, event = ways[number]
+        events.append(event)
+    course = Course(state)
+    for event in reversed(events):
+        course = course.after(game, event)
+    return course
+
+
+def consistent_events(
+    game: AnyGame, state: Any, shown: Event, viewer: int | None
+) -> Mapping[Event, float]:
     """The events that can happen in a state and look to a viewer like the one shown.
 
-    Each with its odds; moves are equally likely, together as likely as one in the open. An event
-    that can happen just as it was shown is the one that did.
+    Each comes with its odds; hidden moves share the odds of one move equally. If an event is
+    possible exactly as it was shown, it is the only one.
     """
     turn = game.turn(state)
     if isinstance(turn, Chance) and isinstance(shown, Outcome):
@@ -110,47 +189,8 @@ def alike(game: AnyGame, state: Any, shown: Event, viewer: int | None) -> Mappin
     return dict.fromkeys(fits, 1 / max(1, len(fits)))
 
 
-def search(
-    game: AnyGame, history: Sequence[Event], viewer: int | None, randomness: Random
-) -> Course:
-    """Any course that fits: a random search with backtracking.
-
-    One that gets lost among cards that were drawn unseen and played later starts again, with more
-    patience each time, which ends sooner than seeing it through.
-    """
-    for attempt in range(1, ATTEMPTS + 1):
-        work = [(0, Course(game.start()))]
-        for _ in range(attempt * (PATIENCE + len(history))):
-            if not work:
-                break
-            number, course = work.pop()
-            if number == len(history):
-                return course
-            ways = alike(game, course.state, history[number], viewer)
-            # Exponential races: the order of a draw without replacement, by the odds.
-            order = sorted(ways, key=lambda event: randomness.expovariate(ways[event]))
-            work += [(number + 1, course.after(game, event)) for event in reversed(order)]
-    raise NothingFits(f"nothing that fits what was seen was found in {ATTEMPTS} attempts")
-
-
-def _one_of(ways: Mapping[Event, float], randomness: Random) -> Event:
-    events = list(ways)
-    if len(events) == 1 and isinstance(events[0], Pick):
-        return events[0]
-    return randomness.choices(events, list(ways.values()))[0]
-
-
-def _resampled(
-    grown: list[Course], weights: list[float], size: int, randomness: Random
-) -> list[Course]:
-    """Each course about as often as its weight says: systematic resampling, which loses least."""
-    if len(grown) == size and min(weights) == max(weights):
-        return grown
-    *sums, total = accumulate(weights)
-    at, place, step = randomness.random() * total / size, 0, total / size
-    found = []
-    for number in range(size):
-        while place < len(sums) and sums[place] <= at + number * step:
-            place += 1
-        found.append(grown[place])
-    return found
+def _one_of(ways: Mapping[K, float], randomness: Random) -> K:
+    """One of these, by its weight; nothing is drawn where there is no choice."""
+    if len(ways) == 1:
+        return next(iter(ways))
+    return randomness.choices(list(ways), list(ways.values()))[0]

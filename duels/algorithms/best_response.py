@@ -25,17 +25,22 @@ from duels.core.payoffs import unit_of
 Ask = Callable[
     [Sequence[Any], int], Sequence[Mapping[Move, float]]
 ]  # states in which a seat chooses
-LARGEST = 2_000_000  # states; more take too long in Python, and too much memory
+LARGEST = 1_000_000  # transitions, which Python enumerates in about 15 s
 
 
 class TooLarge(Unsolved):
-    """More states than were allowed."""
+    """More transitions between states than were allowed."""
+
+    def __init__(self, game: AnyGame, largest: int) -> None:
+        super().__init__(f"{game.slug} has more than {largest:,} transitions between positions")
 
 
 class Enumeration:
     """All states that a policy in `seat` and any responder in the other seat can reach.
 
-    With `answers` the responder's policy is fixed too, and values are those of the two policies
+    Values are the responder's parts of what is possible (`Unit.part`): its expected score, or in a
+    game with payoffs, from 0 for the highest loss to 1 for the highest win. With `answers` the
+    responder's policy is fixed too, and values are those of the two policies
     against each other. `allowed` restricts the moves of a responder that is not fixed.
     """
 
@@ -48,18 +53,16 @@ class Enumeration:
         *,
         allowed: Callable[[Any], Sequence[Move]] | None = None,
         largest: int = LARGEST,
-        steps: float = float("inf"),
         progress: Progress | None = None,
     ) -> None:
         if game.private:
             raise Unsolved(
                 f"{game.slug} has hidden hands: a response to its states would see the cards"
             )
-        if unit_of(game).pays:
-            raise Unsolved(f"wins in {game.slug} pay differently; this counts wins")
+        self.unit = unit_of(game)
         self.game, self.seat, self.responder = game, seat, 1 - seat
         self._ask, self._answers, self._allowed = ask, answers, allowed
-        self._largest, self._steps, self._progress = largest, steps, progress
+        self._largest, self._progress = largest, progress
         self.states: list[Any] = []
         self._seen: dict[Any, Any] = {}
         self.number: dict[Any, int] = {}
@@ -84,20 +87,15 @@ class Enumeration:
                 else {}
             )
             for index, (state, turn) in enumerate(zip(wave, turns, strict=True)):
-                assert not isinstance(turn, Over)
-                self._expand(state, turn, mine.get(index), theirs.get(index))
-                if len(self.states) > self._largest:
-                    raise TooLarge(
-                        f"more than {self._largest:,} positions of {self.game.slug} can be reached"
-                    )
-                if len(self.graph.child) > self._steps:
-                    raise TooLarge(f"{self.game.slug} is too large for this")
+                if isinstance(turn, Over):
+                    self._expand_end(turn)
+                else:
+                    self._expand(state, turn, mine.get(index), theirs.get(index))
+                if len(self.graph.child) > self._largest:
+                    raise TooLarge(self.game, self._largest)
             done += len(wave)
-            if len(self.states) > self._steps / 20:  # most states have many successors
-                raise TooLarge(f"{self.game.slug} is too large for this")
             if self._progress is not None:
-                known = f"{len(self.states):,} positions (at most {self._largest:,})"
-                self._progress(done / len(self.states), known)
+                self._progress(done / len(self.states), f"{len(self.states):,} positions")
 
     def _strategies(
         self, ask: Ask, wave: list[Any], turns: list[Any], seat: int
@@ -143,6 +141,17 @@ class Enumeration:
         graph.at_child.append(len(graph.child))
         graph.chooser.append(who)
 
+    def _expand_end(self, turn: Over) -> None:
+        """An end of a game with payoffs: won or lost with the odds that are worth as much."""
+        part = self.unit.part(self.unit.end(turn))
+        won = part if self.responder == 0 else 1 - part
+        self.moves.append(["", ""])
+        self.graph.chance.extend((won, 1 - won))
+        self.graph.at_own.append(len(self.graph.chance))
+        self.graph.child.extend((WON, LOST))
+        self.graph.at_child.append(len(self.graph.child))
+        self.graph.chooser.append(0)
+
     def _check_observations(self, state: Any, turn: Decide) -> None:
         """Raise `Unsolved` if two states look the same to a player who chooses in them."""
         for player in turn.options:
@@ -165,7 +174,7 @@ class Enumeration:
         found = self.number.get(state)
         if found is None:
             turn = self.game.turn(state)
-            if isinstance(turn, Over):
+            if isinstance(turn, Over) and not self.unit.pays:
                 winner = turn.winner
                 found = DRAWN if winner is None else WON if winner == self.responder else LOST
             else:

@@ -32,10 +32,10 @@ CFR_PLUS, DISCOUNTED, PREDICTIVE = 0, 1, 2
 ALGORITHMS = {"cfr+": CFR_PLUS, "dcfr": DISCOUNTED, "pcfr+": PREDICTIVE}
 DEFAULT = "pcfr+"
 TARGET = 1e-6  # the exploitability at which a solve ends
-ITERATIONS = 100_000  # the most
-FEW = 500  # pairs of sequences, up to which Python is done before numba has compiled
-LEAST = 1e-15  # no exploitability is told from 0 below that
-CHECKED = 1.5  # the exploitability is measured after so many times the iterations before
+ITERATIONS = 100_000  # at most
+FEW = 500  # pairs of sequences; up to so many, Python is faster than compiling
+LEAST = 1e-15  # smaller exploitabilities are rounding errors
+CHECKED = 1.5  # factor between the iterations at which the exploitability is measured
 
 
 class SequenceForm(NamedTuple):
@@ -80,8 +80,8 @@ def _player_form(tree: InfostateTree, player: int) -> list[list[Any]]:
     return [own.begin, own.parent, at, other, payoff, mass]
 
 
-class Learning(NamedTuple):
-    """What CFR keeps for each sequence of each player."""
+class CfrState(NamedTuple):
+    """The state of CFR, for each sequence of each player."""
 
     regret: Both
     choice: Both  # the probability of the move in its information state
@@ -146,7 +146,7 @@ def iterate(
 
 
 def normalise(begin: Any, total: Any, choice: Any) -> None:
-    """A player's average strategy from its sums; where a state is never reached, uniform."""
+    """A player's average strategy from its sums; uniform in states that are never reached."""
     choice[0] = 1.0
     for i in range(len(begin) - 1):
         mass = 0.0
@@ -168,10 +168,10 @@ def respond(
     begin: Any, parent: Any, at: Any, other: Any, weight: Any, plan: Any, choice: Any, value: Any,
     best: bool,
 ) -> None:  # fmt: skip
-    """The value of each sequence of a player against the other's plan; that of 0 is the game's.
+    """The value of each sequence of a player against the other's plan; sequence 0 is the start.
 
     It is not divided by the probability that the other player and chance lead there. The player
-    goes on with `choice`, or if `best`, with the best move in each information state.
+    continues with `choice`, or if `best`, with the best move in each information state.
     """
     for s in range(len(value)):
         worth = 0.0
@@ -224,7 +224,7 @@ class Strategies:
     def values(self, player: int, *, best: bool = False) -> Numbers:
         """The value of each sequence for its player against the other's strategy; 0 is the start.
 
-        The player goes on with the strategy, or with a best response to the other's. Values are
+        The player continues with the strategy, or with a best response to the other's. Values are
         multiplied by the probability that the other player and chance lead to the information
         state (`reach`).
         """
@@ -263,7 +263,7 @@ def zeros(size: int, fast: bool) -> Numbers:
 
 
 def strategies(tree: InfostateTree, one: Behaviour, two: Behaviour) -> Strategies:
-    """Two policies, each a function from a view to the probability of each move, on a tree."""
+    """The `Strategies` of two policies; a policy maps a view to the probability of each move."""
     choice = tree.behaviour(0, one), tree.behaviour(1, two)
     return Strategies(sequence_form(tree, fast=False), choice)
 
@@ -281,7 +281,7 @@ class Cfr:
         self._fast = have_numba() and len(tree.pairs) > FEW if fast is None else fast
         self.form = sequence_form(tree, self._fast)
         self._sizes = [player.sequences for player in tree.players]
-        self._learning = Learning(*(self._room() for _ in Learning._fields))
+        self._learning = CfrState(*(self._room() for _ in CfrState._fields))
         uniform = self.average()
         self._learning = self._learning._replace(choice=uniform.choice, plan=uniform.plan)
 
@@ -290,7 +290,7 @@ class Cfr:
         return one, two
 
     def run(self, iterations: int) -> None:
-        """Do so many more iterations."""
+        """Run more iterations."""
         functions(self._fast).iterate(
             ALGORITHMS[self.algorithm], self.iterations + 1, iterations, *self.form[:5],
             *self._learning,
@@ -320,11 +320,14 @@ def solve_tree(
     """Average strategies with an exploitability of at most `target`, or what the limits allow."""
     run = Cfr(tree, algorithm, fast=fast)
     end = None if seconds is None else time.monotonic() + seconds
-    found, step, start = run.average(), 10, 0.0
+    best, step, start = run.average(), 10, 0.0
+    least = best.exploitability
     while run.iterations < iterations:
         run.run(min(step, iterations - run.iterations))
         found = run.average()
         reached = found.exploitability
+        if reached < least:  # which later averages need not be
+            best, least = found, reached
         start = start or 2 * reached
         if reached <= target or (end is not None and time.monotonic() > end):
             break
@@ -332,4 +335,4 @@ def solve_tree(
             part = log(start / reached) / log(start / max(target, LEAST))
             progress(max(0.0, part), f"{run.iterations:,} iterations, exploitability {reached:.1e}")
         step = max(10, int(run.iterations * (CHECKED - 1)))
-    return found
+    return best

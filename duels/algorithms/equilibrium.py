@@ -1,8 +1,8 @@
 """Approximate equilibria of any game with hidden information, from its rules alone.
 
 The information states are found (`infostate_tree`), CFR runs on them (`cfr`), and exact best
-responses tell how far the result can be exploited. A table holds what is needed of it: for each
-information state the value and the probability of each move. It is stored in the user's data
+responses measure the exploitability of the result. A table has for each information state the value
+and the probability of each move. It is stored in the user's data
 directory, for the game, its options and the source of its rules, or ships with the game.
 
 >>> from duels.games import load
@@ -13,28 +13,33 @@ duels.algorithms.infostate_tree.TooManyStates: cipher-siege has more than 300,00
 
 from __future__ import annotations
 
-import os
 from array import array
-from bisect import bisect_left
 from collections.abc import Iterable
 from functools import lru_cache
-from hashlib import blake2b, sha256
 from itertools import pairwise
 from typing import Any, NamedTuple
 
 from duels.algorithms import tables
 from duels.algorithms.cfr import Strategies, solve_tree
+from duels.algorithms.estimate import ROUNDING, gain
 from duels.algorithms.infostate_tree import InfostateTree, TooManyStates, events_of, picks_of
-from duels.algorithms.solution import Assessment, Progress, Solution, Unsolved, Value
+from duels.algorithms.solution import (
+    Assessment,
+    Progress,
+    Solution,
+    SolveArguments,
+    Unsolved,
+    Value,
+)
 from duels.core.game import AnyGame, Decide, Event, History, Move, Over
 from duels.core.match import Match
-from duels.core.payoffs import payoffs
+from duels.core.payoffs import Unit, payoffs, unit_of
 from duels.core.player import View
 
 KIND = "equilibrium"
-TARGET = 1e-5  # of the highest payoff: the exploitability at which a solve on the spot ends
-FINE = 1e-7  # likewise where a game is solved on request
-SECONDS = 60.0  # the most for one of them
+TARGET = 1e-5  # of the highest payoff: the exploitability at which solving ends
+FINE = 1e-7  # the same for `duels solve`
+SECONDS = 60.0  # after which solving ends in any case
 SMALL = 1000  # information states that are found and solved in a moment; larger results are stored
 FLOORS = (1e-2, 1e-3, 1e-4, 1e-6)  # probabilities that are rounded to 0, if nothing is lost by that
 LOST = 1.1  # times the exploitability that rounding may cost
@@ -52,82 +57,86 @@ class Equilibrium(Solution):
     """The values of a game when both players follow an approximate equilibrium.
 
     Values are known for what players have seen, and for the whole course of a match: the expected
-    result from there with open hands, so that a deal is luck. A state alone has no value.
+    result from there, hidden information included, so that a deal is luck. A state alone has no
+    value.
     """
 
     approximate = open_hands = True
+    at_most: float
     missing = "the match has left the positions that choices lead to"
 
     def __init__(self, game: AnyGame, progress: Progress | None = None) -> None:
         super().__init__(game)
-        table = stored(game)
+        table = tables.from_rules(game, KIND)
         if table is None:
             payload, facts = solved(game, progress)
             if facts["information states"] > SMALL:
-                keep(game, payload, facts)
+                tables.keep(game, payload, KIND, facts)
             self.facts, self._rows = facts, Rows(memoryview(payload))
         else:
             self.facts, self._rows = table.facts, Rows(table.payload)
         self.bound = self.own_bound = self.at_most = self._in_unit(self.facts["exploitability"], 0)
-        self._known: dict[tuple[Any, History, History], float] = {}
+        self._known: dict[tuple[Any, History, History, bool], float] = {}
 
     @classmethod
     def quick(cls, game: AnyGame) -> bool:
-        return _is_small(game) or stored(game) is not None
+        return _is_small(game) or tables.from_rules(game, KIND) is not None
 
     @classmethod
-    def rebuild(
-        cls,
-        game: AnyGame,
-        progress: Progress,
-        path: str | None = None,
-        minutes: float | None = None,
-        jobs: int | None = None,
-    ) -> dict[str, Any]:
-        if jobs is not None:
-            raise Unsolved(f"{game.slug} is solved on one core: no --jobs")
-        seconds = SECONDS if minutes is None else 60 * minutes
+    def rebuild(cls, game: AnyGame, progress: Progress, given: SolveArguments) -> dict[str, Any]:
+        if given.jobs is not None:
+            raise Unsolved(f"{game.slug} is solved on one core; omit --jobs")
+        seconds = SECONDS if given.minutes is None else 60 * given.minutes
         payload, facts = solved(game, progress, target=FINE, seconds=seconds)
-        written = tables.store(game, payload, KIND, path or own_path(game), facts)
-        solution = cls(game)
+        table = None if given.path is not None else tables.from_rules(game, KIND)
+        if table is not None and table.facts["exploitability"] < facts["exploitability"]:
+            # The stored table is better than what was found in the time given.
+            written, payload, facts = table.path, bytes(table.payload), table.facts
+        else:
+            path = given.path or tables.own_path(game)
+            written = tables.store(game, payload, KIND, path, facts)
+        unit = unit_of(game)
         return {
             "table": written,
             "bytes": len(payload),
             "information states": facts["information states"],
-            f"value ({solution.unit.name})": solution.start_value(),
-            "exploitability": solution.at_most,
+            f"value ({unit.name})": in_unit(facts["value"], unit),
+            f"exploitability ({unit.name})": in_unit(facts["exploitability"], unit, 0),
         }
 
     @property
     def caveat(self) -> str:
-        return (
-            f"Approximate: best responses gain {self.at_most:.1g} against the strategy, both seats "
-            "together; this is exact."
-        )
+        kind = "An equilibrium" if self.at_most < ROUNDING else "An approximate equilibrium"
+        return f"{kind}: {self.measured_gain}, measured over all information states."
+
+    @property
+    def measured_gain(self) -> str:
+        what = "" if self.at_most < ROUNDING else f" in {self.unit.name}"
+        return f"best responses to it gain {gain(self.at_most)}{what}, both seats together"
 
     # Values. The table has payoffs: 1 for a plain win, -1 for a loss.
 
     def _in_unit(self, payoff: float, shift: int = 1) -> float:
         """A payoff as a value in the game's unit; with a shift of 0, a difference of payoffs."""
-        return payoff if self.unit.pays else (shift + payoff) / 2
+        return in_unit(payoff, self.unit, shift)
 
     def start_value(self) -> Value:
         return self._in_unit(self.facts["value"])
 
-    def known(self, state: Any) -> Value:
+    def decision_value(self, state: Any) -> Value:
         raise Unsolved(
-            "what a position with hidden information is worth depends on who looks at it"
+            "the value of a position with hidden information depends on which player sees it"
         )
 
     def value(self, state: Any) -> Value:
         turn = self.game.turn(state)
-        return self.unit.end(turn) if isinstance(turn, Over) else self.known(state)
+        return self.unit.end(turn) if isinstance(turn, Over) else self.decision_value(state)
 
     def estimate(self, state: Any, players: tuple[str, str]) -> float | None:
         return None
 
     def value_at(self, match: Match, number: int | None = None) -> Value | None:
-        """The expected value of a match from here on, with open hands; None: not known."""
+        """The expected value of a match from here on, given all events; None: not known."""
         state = match.state if number is None else match.state_before(number)
         if state == self.game.start():
             return self.start_value()
@@ -137,12 +146,22 @@ class Equilibrium(Solution):
             return None
         return self._in_unit(payoff)
 
-    def _payoff(self, state: Any, one: History, two: History) -> float:
-        """Player 1's expected payoff after a history, as both players saw it."""
+    def expected_score(self, state: Any, one: History, two: History) -> float | None:
+        """Player 1's expected score after a history, a win counting 1 whatever it pays."""
+        try:
+            return (1 + self._payoff(state, one, two, plain=True)) / 2
+        except Unsolved:
+            return None
+
+    def _payoff(self, state: Any, one: History, two: History, plain: bool = False) -> float:
+        """Player 1's expected payoff after a history, as both players saw it.
+
+        `plain`: as if every win paid 1.
+        """
         turn = self.game.turn(state)
         if isinstance(turn, Over):
-            return payoffs(turn)[0]
-        key = state, one, two
+            return payoffs(turn._replace(payoff=1) if plain else turn)[0]
+        key = state, one, two, plain
         found = self._known.get(key)
         if found is None:
             strategies: dict[int, dict[Move, float]] = {}
@@ -156,7 +175,7 @@ class Equilibrium(Solution):
                 if chance:
                     seen = [self.game.redact(state, event, player) for player in (0, 1)]
                     after = self.game.play(state, *picks_of(event))
-                    found += chance * self._payoff(after, (*one, seen[0]), (*two, seen[1]))
+                    found += chance * self._payoff(after, (*one, seen[0]), (*two, seen[1]), plain)
             self._known[key] = found
         return found
 
@@ -175,8 +194,20 @@ class Equilibrium(Solution):
             total=self.unit.total,
         )
 
+    def dominated(self, view: View, choice: Assessment) -> frozenset[Move]:
+        """As `duels.algorithms.dominance`, over all states that the player may be in.
+
+        With too many of them, no move is known to be dominated.
+        """
+        from duels.algorithms.belief import posterior
+        from duels.algorithms.dominance import dominated
+
+        states = posterior(self.game, view.history, choice.player)
+        found = dominated(self.game, states or (), choice.player)
+        return found.difference(choice.mixed_strategy)
+
     def assess_state(self, state: Any, player: int) -> Assessment:
-        self.known(state)
+        self.decision_value(state)
         raise AssertionError("a state alone has no value")
 
     def _row(self, player: int, history: Iterable[Event], options: int) -> SolvedState:
@@ -184,6 +215,11 @@ class Equilibrium(Solution):
         if row is None:
             raise Unsolved(f"{self.game.slug}: {self.missing}")
         return row
+
+
+def in_unit(payoff: float, unit: Unit, shift: int = 1) -> float:
+    """A payoff as a value in a game's unit; with a shift of 0, a difference of payoffs."""
+    return payoff if unit.pays else (shift + payoff) / 2
 
 
 class Rows:
@@ -196,8 +232,8 @@ class Rows:
         self._numbers = payload[8 * (2 * count + 2) :].cast("d")
 
     def find(self, key: int, options: int) -> SolvedState | None:
-        at = bisect_left(self._keys, key)
-        if at == len(self._keys) or self._keys[at] != key:
+        at = tables.row_of(self._keys, key)
+        if at is None:
             return None
         low, high = self._begin[at], self._begin[at + 1]
         if high - low != 2 * options:
@@ -220,47 +256,7 @@ def packed(rows: dict[int, tuple[list[float], list[float]]]) -> bytes:
 
 def key_of(player: int, history: Iterable[Event]) -> int:
     """The key of an information state."""
-    text = repr((player, tuple(history)))
-    return int.from_bytes(blake2b(text.encode(), digest_size=8).digest(), "little")
-
-
-# Tables
-
-
-def rules_digest(game: AnyGame) -> str:
-    """A digest of the source of the rules: after a change a stored table counts no more."""
-    import sys
-
-    file = getattr(sys.modules.get(type(game).__module__), "__file__", None)
-    if file is None:
-        return ""
-    with open(file, "rb") as source:
-        return sha256(source.read()).hexdigest()[:16]
-
-
-def own_path(game: AnyGame) -> str:
-    """Where the user's table is kept; who starts matters here."""
-    return tables.cached_path(game).removesuffix(".duels") + f"-first-{game.first + 1}.duels"
-
-
-def stored(game: AnyGame) -> tables.Table | None:
-    """The table that ships with a game, else the user's own, if it is of these rules."""
-    for path in (tables.shipped_path(game), own_path(game)):
-        if path is not None and os.path.exists(path):
-            table = tables.open_table(path)
-            if table is not None and table.kind == KIND and tables.matches(table, game):
-                facts = table.facts
-                if (facts["first"], facts["rules"]) == (game.first, rules_digest(game)):
-                    return table
-    return None
-
-
-def keep(game: AnyGame, payload: bytes, facts: dict[str, Any]) -> None:
-    """Store a table where that is possible."""
-    try:
-        tables.store(game, payload, KIND, own_path(game), facts)
-    except tables.TableError:
-        return  # it is solved again the next time
+    return tables.key_of(repr((player, tuple(history))))
 
 
 @lru_cache(maxsize=64)
@@ -279,8 +275,6 @@ def solved(
     seconds: float = SECONDS,
 ) -> tuple[bytes, dict[str, Any]]:
     """The payload and the facts of a game's table, by CFR."""
-    from duels import __version__
-
     tree = InfostateTree(game, progress)
     limit = target * float(game.highest_payoff())
     found = completed(tree, rounded(solve_tree(tree, progress, target=limit, seconds=seconds)))
@@ -297,9 +291,7 @@ def solved(
         "value": found.value,
         "exploitability": max(0.0, found.exploitability),
         "information states": states,
-        "first": game.first,
-        "rules": rules_digest(game),
-        "version": __version__,
+        **tables.provenance(game),
     }
     return packed(rows), facts
 
@@ -328,7 +320,7 @@ def completed(tree: InfostateTree, found: Strategies) -> Strategies:
     Their exploitability stays what it is.
     """
     choice = []
-    trembling = trembled(tree, found)
+    trembling = with_trembles(tree, found)
     for player, own in enumerate(tree.players):
         best = trembling.values(player, best=True)
         chosen = [float(p) for p in found.choice[player]]
@@ -341,7 +333,7 @@ def completed(tree: InfostateTree, found: Strategies) -> Strategies:
     return replaced(found, choice)
 
 
-def trembled(tree: InfostateTree, found: Strategies) -> Strategies:
+def with_trembles(tree: InfostateTree, found: Strategies) -> Strategies:
     """Strategies that choose every move now and then, so that every state has a belief."""
     return replaced(
         found,
@@ -370,7 +362,7 @@ def conditional_values(tree: InfostateTree, found: Strategies, player: int) -> l
     Where the other player's strategy never leads, the belief is that of a rare mistake.
     """
     values, reach = found.values(player), found.reach(player)
-    rare = trembled(tree, found)
+    rare = with_trembles(tree, found)
     # The player goes on as the strategy does; only the other player's mistakes make the belief.
     rare = replaced(
         rare,

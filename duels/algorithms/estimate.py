@@ -1,6 +1,6 @@
 """An estimated value with its standard error.
 
-Sums and differences carry the error on, as if errors were independent of each other.
+Sums and differences have an error too, computed as if errors were independent.
 
 >>> one, two = Estimate(0.5, 0.03), Estimate(0.25, 0.04)
 >>> one - two, round((one - two).error, 6)
@@ -9,19 +9,23 @@ Sums and differences carry the error on, as if errors were independent of each o
 (0.03, 0.03, None)
 >>> estimated(one), estimated(Estimate(0.7181, 0.00045)), estimated(one, ascii_only=True)
 ('0.50 ± 0.06', '0.718 ± 0.001', '0.50 +- 0.06')
+>>> [gain(value) for value in (0.0, 6e-8, 0.00102, 0.25)]
+['nothing', 'less than 0.0000001', '0.0010', '0.2500']
 """
 
 from __future__ import annotations
 
 from fractions import Fraction
-from math import hypot, sqrt
+from math import ceil, hypot, log10, sqrt
 
 CONFIDENCE = 1.96  # standard errors in half of a 95 % interval
 FINE = 0.0095  # a half-width below this is shown with three decimals, else with two
+SMALL = 0.001  # a gain below this is shown as less than a power of ten
+ROUNDING = 1e-12  # a smaller gain is none
 
 
 class Estimate(float):
-    """A float that knows its standard error; in all else it is a float."""
+    """A float with a standard error (`error`)."""
 
     __slots__ = ("error",)
     error: float
@@ -62,24 +66,24 @@ def _joint(one: float, two: float) -> float:
 
 
 def error_of(value: Fraction | float | None) -> float | None:
-    """The standard error of a value; None for what is exact, or not known."""
+    """The standard error of a value; None if it is exact or not known."""
     return value.error if isinstance(value, Estimate) else None
 
 
 def proportion_error(part: float, count: float) -> float:
-    """The standard error of a part counted in so many tries, not 0 where it was all or none."""
+    """The standard error of a proportion in so many trials; not 0 for proportions of 0 and 1."""
     smoothed = (part * count + 1) / (count + 2)
     return sqrt(smoothed * (1 - smoothed) / count)
 
 
 def margin(*, ascii_only: bool = False) -> str:
-    """What stands behind a value, in a sentence."""
+    """A sentence about the precision of a value."""
     mark = "+-" if ascii_only else "±"
     return f"Values are measured; {mark} is half of a 95 % confidence interval."
 
 
 def estimated(value: Fraction | float, *, ascii_only: bool = False, sign: str = "") -> str:
-    """A value to as many places as it has, with half of its 95 % interval."""
+    """A value with its significant decimals and the half-width of its 95 % interval."""
     error = error_of(value)
     if error is None:
         return f"{float(value):{sign}.3f}"
@@ -87,3 +91,13 @@ def estimated(value: Fraction | float, *, ascii_only: bool = False, sign: str = 
     places = 3 if half < FINE else 2
     half = max(half, 10**-places)
     return f"{float(value):{sign}.{places}f} {'+-' if ascii_only else '±'} {half:.{places}f}"
+
+
+def gain(value: float) -> str:
+    """What best responses gain, in words and plain decimals."""
+    if value < ROUNDING:
+        return "nothing"
+    if value >= SMALL:
+        return f"{value:.4f}"
+    places = -ceil(log10(value))
+    return f"less than {10.0**-places:.{places}f}"

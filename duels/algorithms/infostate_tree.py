@@ -1,10 +1,10 @@
 """The information states of any game, as two trees in flat arrays (the sequence form).
 
 A player's information state is the list of events as that player has seen them (`Game.redact`), so
-players remember all that they saw and did. A sequence is a player's information state with one of
-its moves; sequence 0 is the empty one. All that matters of chance, of hidden information and of
-simultaneous choices is how likely and how good the ends of the game are for each pair of sequences:
-the expected payoff of two strategies is a sum over `pairs`.
+it contains all that the player saw and did (perfect recall). A sequence is an information state
+with one of its moves; sequence 0 is the empty one. Chance, hidden information and simultaneous
+choices are summarised by the probability and the payoff of the ends of the game for each pair of
+sequences: the expected payoff of two strategies is a sum over `pairs`.
 
 Histories are followed event by event. Those in which the state and both players' information are
 the same are followed together.
@@ -34,15 +34,16 @@ from duels.core.player import View
 MOST_STATES = 300_000  # information states of both players
 MOST_HISTORIES = 3_000_000  # a minute or two in Python
 ENDING = 0.05  # how likely a playout is to end the game, against going on
-TILTS = (0.0, 0.2, 0.7)  # per event that can follow: the last suits trees that double with each
+TILTS = (0.7, 0.2, 0.0)  # per event that can follow: the first suits trees that double with each
+BOTH = -1  # the players together, as a viewer
 MANY = 50  # events that can follow; more count as so many
-STEP = 20_000  # histories between two words of progress
+STEP = 20_000  # histories between two calls of `progress`
 
 Behaviour = Callable[[View], Mapping[Move, float]]  # a policy: the probability of each move
 
 
 class TooManyStates(Unsolved):
-    """A tree beyond its budget."""
+    """The tree of a game exceeds its budget."""
 
 
 class PlayerTree:
@@ -83,11 +84,11 @@ class PlayerTree:
             self.options.append(options)
             self.begin.append(self.begin[-1] + len(options))
         elif self.options[found] != options:
-            raise Unsolved(f"in {game.slug} a player does not always know what can be chosen")
+            raise Unsolved(f"in {game.slug} players do not always know their own options")
         return found
 
     def follow(self, node: int, seen: Event, sequence: int | None, game: AnyGame) -> int:
-        """The node after an event as the player sees it, by a sequence of the player's own."""
+        """The node after an event as the player sees it; `sequence` if the player has moved."""
         sequence = self._sequence[node] if sequence is None else sequence
         found = self._after.get((node, seen))
         if found is None:
@@ -95,7 +96,7 @@ class PlayerTree:
             self._sequence.append(sequence)
             self.decisions.append(self.decisions[node] + isinstance(seen, Pick))
         elif self._sequence[found] != sequence:
-            raise Unsolved(f"in {game.slug} a player is not shown which move of its own was made")
+            raise Unsolved(f"in {game.slug} players are not always shown their own moves")
         return found
 
     def find(self, history: Iterable[Event]) -> int | None:
@@ -122,7 +123,7 @@ class PlayerTree:
         return found
 
     def uniform(self) -> list[float]:
-        """The behaviour that chooses every move alike, by sequence."""
+        """The uniform strategy: the probability of each move, by sequence."""
         found = [1.0]
         for options in self.options:
             found += [1 / len(options)] * len(options)
@@ -169,61 +170,16 @@ class InfostateTree:
         )
 
     def _refuse_large(self) -> None:
-        """Raise at once for a game that is far beyond the budget."""
-        randomness = Random("how large the tree is")
-        for tilt in TILTS:
-
-            def states(enough: int, tilt: float = tilt) -> float:
-                return sum(self._playout(randomness, viewer, enough, tilt) for viewer in (0, 1))
-
-            def histories(enough: int, tilt: float = tilt) -> float:
-                return self._playout(randomness, None, enough, tilt)
-
-            if clearly_larger(states, self._most):
-                raise self._too_many()
-            if clearly_larger(histories, self._most_histories):
-                raise self._too_long()
+        """Raise at once if a game is far larger than the budget."""
+        if clearly_more(self.game, (0, 1), self._most, self.turn_limit):
+            raise self._too_many()
+        if clearly_more(self.game, (None,), self._most_histories, self.turn_limit):
+            raise self._too_long()
 
     def _too_long(self) -> TooManyStates:
         return TooManyStates(
             f"{self.game.slug} has more than {self._most_histories:,} histories with these options"
         )
-
-    def _playout(
-        self, randomness: Random, viewer: int | None, enough: int, tilt: float = 0.0
-    ) -> float:
-        """An estimate of a player's information states by a random playout; None: of histories.
-
-        A branch is what the viewer sees of an event, and an event with that look is drawn. The mean
-        is the number of information states if every draw can go on in all the ways that the others
-        can, and less if not. How likely an event is to be drawn changes no mean, and playouts show
-        most where they are long: events that end the game are seldom drawn, and with a tilt,
-        events are drawn more often the more can follow.
-        """
-        game, state, decisions, width, size = self.game, self.game.start(), 0, 1.0, 0.0
-        turn = game.turn(state)
-        while size < enough and not isinstance(turn, Over):
-            if isinstance(turn, Decide) and decisions >= self.turn_limit:
-                break
-            decisions += isinstance(turn, Decide)
-            if viewer is not None and isinstance(turn, Decide) and viewer in turn.options:
-                size += width
-            branches: dict[Any, list[tuple[float, Any, Any]]] = {}
-            for number, (event, _) in enumerate(events_of(turn)):
-                after = game.play(state, *picks_of(event))
-                then = game.turn(after)
-                look: Any = number if viewer is None else game.redact(state, event, viewer)
-                weight = ENDING if isinstance(then, Over) else exp(tilt * min(MANY, _width(then)))
-                branches.setdefault(look, []).append((weight, after, then))
-            if viewer is None:
-                size += width * len(branches)
-            weights = [sum(weight for weight, _, _ in branch) for branch in branches.values()]
-            ((drawn, branch),) = randomness.choices(
-                list(zip(weights, branches.values(), strict=True)), weights
-            )
-            width *= sum(weights) / drawn
-            ((_, state, turn),) = randomness.choices(branch, [weight for weight, _, _ in branch])
-        return min(size, enough)
 
     def _build(self, progress: Progress | None) -> None:
         game, (one, two) = self.game, self.players
@@ -239,7 +195,7 @@ class InfostateTree:
                 limited = isinstance(turn, Decide) and one.decisions[node_one] >= self.turn_limit
                 if limited or isinstance(turn, Over):
                     ends = one.sequence(node_one), two.sequence(node_two)
-                    value = 0.0 if limited else payoffs(turn)[0]  # type: ignore[arg-type]
+                    value = payoffs(turn)[0] if isinstance(turn, Over) else 0.0
                     mass[ends] = mass.get(ends, 0.0) + chance
                     paid[ends] = paid.get(ends, 0.0) + chance * value
                     continue
@@ -271,8 +227,8 @@ class InfostateTree:
                     raise self._too_long()
                 if self._end is not None and time.monotonic() > self._end:
                     raise TooManyStates(
-                        f"the information states of {game.slug} were not found in the time given: "
-                        f"there are more than {one.states + two.states:,}"
+                        f"{game.slug} has more than {one.states + two.states:,} information "
+                        "states, too many to list in the time given"
                     )
             self.histories += len(after)
             layer = after
@@ -285,7 +241,7 @@ class InfostateTree:
     # Policies and views
 
     def find(self, view: View) -> int | None:
-        """The information state of a view; None if no history of the tree looks like that."""
+        """The information state of a view; None if it is not in the tree."""
         assert view.player is not None, "a spectator has no information state"
         return self.players[view.player].find(view.history)
 
@@ -306,13 +262,73 @@ class InfostateTree:
         return found
 
 
+def clearly_more(
+    game: AnyGame, viewers: tuple[int | None, ...], most: int, turn_limit: int = TURN_LIMIT
+) -> bool:
+    """Whether playouts show that the viewers have more than `most` information states together.
+
+    With the viewer None, whether there are more histories; with `BOTH`, more histories that look
+    different to one of the players.
+    """
+    randomness = Random("how large the tree is")
+    for tilt in TILTS:
+
+        def size(enough: int, tilt: float = tilt) -> float:
+            return sum(_playout(game, turn_limit, randomness, v, enough, tilt) for v in viewers)
+
+        if clearly_larger(size, most):
+            return True
+    return False
+
+
+def _playout(
+    game: AnyGame, turn_limit: int, randomness: Random, viewer: int | None, enough: int,
+    tilt: float,
+) -> float:  # fmt: skip
+    """An estimate by a random playout of a player's information states, or of histories.
+
+    A branch is what the viewer sees of an event, and an event with that look is drawn. The mean
+    is the number of information states if every draw can go on in all the ways that the others
+    can, and less if not. How likely an event is to be drawn changes no mean, and playouts show
+    most where they are long: events that end the game are seldom drawn, and with a tilt,
+    events are drawn more often the more can follow.
+    """
+    state, decisions, width, size = game.start(), 0, 1.0, 0.0
+    turn = game.turn(state)
+    while size < enough and not isinstance(turn, Over):
+        if isinstance(turn, Decide) and decisions >= turn_limit:
+            break
+        decisions += isinstance(turn, Decide)
+        if viewer in (0, 1) and isinstance(turn, Decide) and viewer in turn.options:
+            size += width
+        branches: dict[Any, list[tuple[float, Any, Any]]] = {}
+        for number, (event, _) in enumerate(events_of(turn)):
+            after = game.play(state, *picks_of(event))
+            then = game.turn(after)
+            look: Any = number
+            if viewer is not None:
+                seers = (0, 1) if viewer == BOTH else (viewer,)
+                look = tuple(game.redact(state, event, player) for player in seers)
+            weight = ENDING if isinstance(then, Over) else exp(tilt * min(MANY, _width(then)))
+            branches.setdefault(look, []).append((weight, after, then))
+        if viewer not in (0, 1):
+            size += width * len(branches)
+        weights = [sum(weight for weight, _, _ in branch) for branch in branches.values()]
+        ((drawn, branch),) = randomness.choices(
+            list(zip(weights, branches.values(), strict=True)), weights
+        )
+        width *= sum(weights) / drawn
+        ((_, state, turn),) = randomness.choices(branch, [weight for weight, _, _ in branch])
+    return min(size, enough)
+
+
 def _width(turn: Decide | Chance) -> int:
-    """How many moves or outcomes a turn has."""
+    """The number of moves or outcomes of a turn."""
     return len(turn.odds) if isinstance(turn, Chance) else sum(map(len, turn.options.values()))
 
 
 def picks_of(event: Event) -> tuple[Move, ...]:
-    """What `Game.play` takes for an event."""
+    """The arguments of `Game.play` for an event."""
     if isinstance(event, Outcome):
         return (event.outcome,)
     return tuple(move for _, move in event.moves)
@@ -324,3 +340,12 @@ def events_of(turn: Decide | Chance) -> Iterable[tuple[Event, float]]:
         return [(Outcome(outcome, turn.by), float(odd)) for outcome, odd in turn.odds.items()]
     columns = [[(player, move) for move in turn.options[player]] for player in sorted(turn.options)]
     return [(Pick(moves), 1.0) for moves in product(*columns)]
+
+
+def random_event(turn: Decide | Chance, randomness: Random) -> Event:
+    """One of the events that can happen, each with the same probability."""
+    if isinstance(turn, Chance):
+        return Outcome(randomness.choice([*turn.odds]), turn.by)
+    return Pick(tuple(
+        (player, randomness.choice(turn.options[player])) for player in sorted(turn.options)
+    ))  # fmt: skip

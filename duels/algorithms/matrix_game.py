@@ -1,8 +1,8 @@
 """Matrix games in pure Python: the value and one optimal mixed strategy for each player.
 
 A perfect opponent solves one position at a time, from the table's values, so this favours certainty
-over speed: each answer is checked by both best responses, and one that fails the check is
-worked out again, in the end in exact rationals.
+over speed: each solution is checked by both best responses, and one that fails the check is
+computed again, finally in exact rationals.
 
 >>> rock_paper_scissors = [[0.5, 0, 1], [1, 0.5, 0], [0, 1, 0.5]]
 >>> solution = solve_matrix(rock_paper_scissors)
@@ -23,7 +23,7 @@ DUST = 1e-14  # a smaller share is what rounding left of a move that is not play
 
 
 class MatrixSolution(NamedTuple):
-    """For the row player, who maximises. A strategy has a share per row or column, summing to one.
+    """The solution of a matrix game: value and strategies; the row player maximises.
 
     `gap` is what the column strategy yields at most less what the row strategy earns at least: the
     true value lies between the two, and so does `value`.
@@ -36,7 +36,7 @@ class MatrixSolution(NamedTuple):
 
 
 def solve_matrix(rows: Sequence[Sequence[float]]) -> MatrixSolution:
-    """Solve a zero-sum game given by the row player's payoffs. The same matrix, the same answer."""
+    """Solve a zero-sum game given by the row player's payoffs; deterministic."""
     if not rows or not rows[0] or any(len(row) != len(rows[0]) for row in rows):
         raise ValueError("a matrix game needs rows of one length, and at least one payoff")
     low = min(map(min, rows))
@@ -61,7 +61,7 @@ def solve_matrix(rows: Sequence[Sequence[float]]) -> MatrixSolution:
 
 
 def _saddle(rows: Sequence[Sequence[float]]) -> MatrixSolution | None:
-    """A pair of single moves from which neither side wants to move, if there is one."""
+    """The saddle point in pure strategies, if there is one."""
     earned = [min(row) for row in rows]
     yielded = [max(column) for column in zip(*rows, strict=True)]
     value, least = max(earned), min(yielded)
@@ -86,12 +86,12 @@ def _checked(
         sum(share * payoff for share, payoff in zip(column_strategy, row, strict=True))
         for row in rows
     )
-    gap = max(0.0, yielded - earned)  # rounding can make it negative, which says nothing
+    gap = max(0.0, yielded - earned)  # rounding can make it negative
     return MatrixSolution((earned + yielded) / 2, tuple(row_strategy), tuple(column_strategy), gap)
 
 
 def _exactly(rows: Sequence[Sequence[float]]) -> tuple[list[float], list[float]]:
-    """The same without rounding. Slow, and needed only for matrices made to be nasty."""
+    """The solution in exact rationals: slow, and needed only for ill-conditioned matrices."""
     from fractions import Fraction
 
     exact = [[Fraction(payoff) for payoff in row] for row in rows]
@@ -132,7 +132,7 @@ def _simplex(
             if row[enter] > 100 * enter_at
         ]
         if not leaves:
-            return None  # only rounding can bring this about
+            return None  # only possible by rounding
         leave = min(leaves)[2]
         _pivot(table, prices, leave, enter)
         basic[leave], free[enter] = free[enter], basic[leave]

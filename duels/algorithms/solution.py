@@ -14,32 +14,41 @@ from typing import Any, NamedTuple, Protocol
 
 from duels.algorithms.estimate import Estimate
 from duels.core.errors import DuelsError
-from duels.core.game import AnyGame, Chance, Decide, Move, Over
+from duels.core.game import AnyGame, Chance, Decide, History, Move, Over
 from duels.core.match import Match
 from duels.core.payoffs import Unit, unit_of
 from duels.core.player import MixedStrategy, View
 
 Value = Fraction | float
 HALF = Fraction(1, 2)
+ROUNDING = 1e-12  # of values that are floats
 Progress = Callable[[float, str], None]  # the part done, from 0 to 1, and what is being done
 
 
 class Unsolved(DuelsError):
-    """A game or variant whose values cannot be had here; the message says why."""
+    """A game or variant that cannot be solved here; the message says why."""
+
+
+class SolveArguments(NamedTuple):
+    """Arguments of `duels solve`; None if not given."""
+
+    path: str | None = None  # of the table
+    minutes: float | None = None
+    jobs: int | None = None  # runs in parallel
 
 
 class Assessment(NamedTuple):
     """Values of a player's choice: Player 1's, whichever player chooses, in the game's unit.
 
     None stands for what is not known; that happens only where values are approximate. A value that
-    was measured is an `Estimate`, which knows its error.
+    was measured is an `Estimate`, which has a standard error.
     """
 
     player: int
     value: Value | None
     options: Mapping[Move, Value | None]
     mixed_strategy: MixedStrategy  # how perfect play chooses
-    rough: bool = False  # `mixed_strategy` is a rule of thumb, as perfect play is not known here
+    rough: bool = False  # `mixed_strategy` is a heuristic, since perfect play is not known here
     total: int = 1  # the values of both players add up to this (`duels.core.payoffs.Unit`)
 
     def worth(self, move: Move) -> Value | None:
@@ -63,28 +72,28 @@ class Assessment(NamedTuple):
 
     @property
     def random_regret(self) -> Value | None:
-        """What a player choosing at random would give away here, on average."""
+        """The expected regret of a random move."""
         regrets = [self.regret(move) for move in self.options]
         known = [regret for regret in regrets if regret is not None]
         return sum(known) / len(known) if known and len(known) == len(regrets) else None
 
 
 class LearnedResponse(Protocol):
-    """A response to an approximate strategy, with its score in fresh games."""
+    """A response to an approximate strategy, with its score in new games."""
 
     score: Estimate
 
     def mixed_strategy(self, view: View) -> MixedStrategy:
-        """How likely it is to choose each move."""
+        """The probability of each move."""
 
 
 class Solution:
-    """The values of one game. A kind of solution says what is known at each choice."""
+    """The values of one game. Subclasses define the values of choices (`decision_value`)."""
 
     approximate: bool = False
     sampled: bool = False  # values are estimates with an error
-    open_hands: bool = False  # `value_at` sees what is hidden from the players
-    learns_responses: bool = False  # whether `learn_response` serves
+    open_hands: bool = False  # `value_at` uses what is hidden from the players
+    learns_responses: bool = False  # whether `learn_response` is implemented
     # Where values are approximate: a best responder gained this much, both seats together, so the
     # strategy can be exploited by at least that. None: it was not measured. `own_bound` is what the
     # responder of this package gained; a separate implementation may have gained more.
@@ -98,41 +107,41 @@ class Solution:
 
     @cached_property
     def unit(self) -> Unit:
-        """What values are counted in."""
+        """The unit of values."""
         return unit_of(self.game)
 
     @classmethod
     def quick(cls, game: AnyGame) -> bool:
-        """Whether the solution is there in a moment, without long work."""
+        """Whether the solution is available without a long computation."""
         return True
 
     @classmethod
-    def rebuild(
-        cls,
-        game: AnyGame,
-        progress: Progress,
-        path: str | None = None,
-        minutes: float | None = None,
-        jobs: int | None = None,
-    ) -> dict[str, Any]:
-        """Solve anew and say what came out; a solution that needs no table writes none."""
-        if (path, minutes, jobs) != (None, None, None):
-            raise Unsolved(f"{game.slug} is solved on the spot; there is no table to write")
+    def rebuild(cls, game: AnyGame, progress: Progress, given: SolveArguments) -> dict[str, Any]:
+        """Solve again, write the table if there is one, and return the figures of the result."""
+        if given != SolveArguments():
+            raise Unsolved(
+                f"{game.slug} is solved without a table; omit --out, --minutes and --jobs"
+            )
         return {"value": cls(game, progress).start_value()}
 
     @property
     def caveat(self) -> str | None:
-        """What to know before trusting approximate values, in a sentence; None: they are exact."""
+        """A sentence about the precision of approximate values; None if values are exact."""
         if not self.approximate:
             return None
         if self.bound is None:
-            return "Approximate: how far the strategy can be exploited, no bound was measured."
+            return "Approximate: it was not measured how far the strategy can be exploited."
         if self.at_most is None:
-            most = "a certified upper bound is not known"
+            most = "; no certified upper bound is known"
         else:
-            most = f"by at most {self.at_most:.4f}, certified"
+            most = f" and at most {self.at_most:.4f} (certified)"
         least = f"at least {self.bound:.4f}{self.bound_source}"
-        return f"Approximate: the strategy is exploitable by {least}; {most}."
+        return f"Approximate: the strategy is exploitable by {least}{most}."
+
+    @property
+    def measured_gain(self) -> str:
+        """What best responses gain against the strategy, in words; empty: not measured exactly."""
+        return ""
 
     def bounds(self) -> dict[str, float | None]:
         """How far an approximate strategy can be exploited, as plain data."""
@@ -143,7 +152,9 @@ class Solution:
         """What measured `bound`, in brackets; nothing if it was the responder of this package."""
         if self.bound == self.own_bound:
             return ""
-        own = "" if self.own_bound is None else f"; the responder here gains {self.own_bound:.4f}"
+        own = ""
+        if self.own_bound is not None:
+            own = f"; this package's responder gains {self.own_bound:.4f}"
         return f" (measured by a separate implementation{own})"
 
     def response_scores(self) -> tuple[float, float] | None:
@@ -154,9 +165,13 @@ class Solution:
         self, seat: int, seconds: float | None, progress: Progress | None = None
     ) -> LearnedResponse:
         """A response to this strategy in one seat, learned for so many seconds."""
-        raise Unsolved(f"no response to the solution of {self.game.slug} can be learned")
+        raise Unsolved(f"no response to the solution of {self.game.slug} can be trained")
 
-    def known(self, state: Any) -> Value:
+    def expected_score(self, state: Any, one: History, two: History) -> float | None:
+        """Player 1's expected score after a history, a win counting 1; only with `open_hands`."""
+        raise NotImplementedError
+
+    def decision_value(self, state: Any) -> Value:
         """The value of a state in which a player chooses."""
         raise NotImplementedError
 
@@ -165,7 +180,7 @@ class Solution:
         return None
 
     def state(self, view: View) -> Any:
-        """The state a player is in: in these games nothing of it is hidden."""
+        """The state of a view, in games without hidden information."""
         return view.observation
 
     def value(self, state: Any) -> Value:
@@ -174,42 +189,73 @@ class Solution:
         if isinstance(turn, Over):
             return self.unit.end(turn)
         if isinstance(turn, Decide):
-            return self.known(state)
+            return self.decision_value(state)
         total: Value = sum(
             odd * self.value(self.game.play(state, outcome)) for outcome, odd in turn.odds.items()
         )
         return total
 
     def start_value(self) -> Value:
-        """Player 1's value before anything has happened."""
+        """Player 1's value at the start of the game."""
         return self.value(self.game.start())
 
     def value_at(self, match: Match, number: int | None = None) -> Value | None:
-        """The value of where a match stands, or stood before an event; None: not known."""
+        """The value of a match now, or before an event; None if it is not known."""
         return self.value(match.state if number is None else match.state_before(number))
 
     def estimate(self, state: Any, players: tuple[str, str]) -> float | None:
         """An estimate of Player 1's score where a player chooses, with open hands; None if unknown.
 
-        `players` are the names of who plays. For what stays right however good the estimate is, as
-        taking luck out of a score does; where wins pay differently, payoffs are no scores.
+        `players` are the names of the players. It is used where the quality of the estimate does
+        not affect correctness, as in luck adjustment. Where wins pay differently, it is the part of
+        the possible payoffs.
         """
-        return None if self.unit.pays else float(self.value(state))
+        return self.unit.part(self.value(state))
 
     def assess(self, view: View) -> Assessment:
-        """What a player's options are worth, from what that player sees."""
+        """The values of a player's options, from the view of that player."""
         assert view.player is not None, "a spectator has no choice"
         return self.assess_state(self.state(view), view.player)
 
     def measured(self, view: View, played: Move | None = None) -> Assessment:
-        """As `assess`, and what that does not know is found out now, which may take a moment.
+        """As `assess`, but values that are not stored are measured now, which may take seconds.
 
-        The move that was `played` matters most.
+        The move that was `played` is measured more precisely.
         """
         return self.assess(view)
 
+    def dominated(self, view: View, choice: Assessment) -> frozenset[Move]:
+        """The dominated moves of a choice (`duels.algorithms.dominance`).
+
+        Also, in turn-based choices, a move that has no effect other than ending the turn and has
+        the lowest value; in simultaneous choices, a move that is never worth more than some other
+        move. Moves of perfect play are never among them.
+        """
+        from duels.algorithms.dominance import dominated, dominated_rows
+
+        player, state = choice.player, self.state(view)
+        turn = self.game.turn(state)
+        assert isinstance(turn, Decide), "a player chooses here"
+        if len(turn.options) == 2:
+            matrix = self.payoffs(state, turn)
+            if player == 1:
+                matrix = [[-value for value in column] for column in zip(*matrix, strict=True)]
+            found = frozenset(turn.options[player][k] for k in dominated_rows(matrix, ROUNDING))
+        else:
+            found = dominated(self.game, [state], player) | self._idle(state, choice)
+        return found.difference(choice.mixed_strategy)
+
+    def _idle(self, state: Any, choice: Assessment) -> frozenset[Move]:
+        """The moves that do what running out of time does, if no other move is worth less."""
+        if self.game.timeout_move is None:
+            return frozenset()
+        nothing = self.game.play(state, self.game.timeout_move)
+        worth = {move: choice.worth(move) or 0 for move in choice.options}
+        least = [move for move in worth if worth[move] == min(worth.values())]
+        return frozenset(move for move in least if self.game.play(state, move) == nothing)
+
     def assess_state(self, state: Any, player: int) -> Assessment:
-        """What a player's options are worth in a state of which nothing is hidden."""
+        """The values of a player's options in a state of which nothing is hidden."""
         turn = self.game.turn(state)
         if isinstance(turn, Chance | Over) or player not in turn.options:
             raise Unsolved(f"it is not Player {player + 1}'s choice")
@@ -220,7 +266,7 @@ class Solution:
         return choice._replace(mixed_strategy={move: 1.0 / len(optimal) for move in optimal})
 
     def assess_turn(self, state: Any, player: int, options: tuple[Move, ...]) -> Assessment:
-        """One player's choice, all its optimal moves equally likely."""
+        """The assessment of one player's choice; all optimal moves are equally likely."""
         values = {move: self.value(self.game.play(state, move)) for move in options}
         best = max(values.values()) if player == 0 else min(values.values())
         optimal = [move for move in values if values[move] == best]

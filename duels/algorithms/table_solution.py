@@ -1,7 +1,7 @@
 """Solutions read from a table: shipped, stored by the user, or computed now.
 
-A small variant is solved from its rules on the spot. A large one needs the compiled kernels once;
-its table is then kept in the user's data directory.
+A small variant is solved from its rules when it is needed. A large one is solved once, by compiled
+code, and its table is stored in the user's data directory.
 """
 
 from __future__ import annotations
@@ -9,8 +9,8 @@ from __future__ import annotations
 from typing import Any, Protocol
 
 from duels.algorithms import tables
-from duels.algorithms.backward_induction import LARGEST, Generic
-from duels.algorithms.solution import Progress, Solution, Unsolved, Value
+from duels.algorithms.backward_induction import LARGEST, BackwardInduction
+from duels.algorithms.solution import Progress, Solution, SolveArguments, Unsolved, Value
 from duels.algorithms.tables import Solved
 from duels.core.errors import DuelsError
 from duels.core.game import AnyGame
@@ -25,8 +25,8 @@ class Reader(Protocol):
 class TableSolution(Solution):
     """The values of a game from its table; a missing table is computed and stored.
 
-    A subclass for each game says which table is needed, how to read it and how to compute it. Small
-    variants are solved from the rules, without a table.
+    The subclass of each game defines which table is needed, how to read it and how to compute it.
+    Small variants are solved from the rules, without a table.
     """
 
     def __init__(self, game: AnyGame, progress: Progress | None = None) -> None:
@@ -34,7 +34,7 @@ class TableSolution(Solution):
         self.covering, self.kind = self.needs()
         if tables.find_table(self.covering, self.kind) is None:
             if self.states() <= SMALL:
-                self.reader: Reader = Generic(game, progress)
+                self.reader: Reader = BackwardInduction(game, progress)
                 return
             try:
                 self.make(progress)
@@ -43,12 +43,12 @@ class TableSolution(Solution):
                 return
         self.reader = self._open()
 
-    def known(self, state: Any) -> Value:
+    def decision_value(self, state: Any) -> Value:
         return self.reader.value(state)
 
     @classmethod
     def unopened(cls, game: AnyGame) -> TableSolution:
-        """A solution that knows which table it needs and has not opened it."""
+        """A solution whose table is not opened."""
         solution = cls.__new__(cls)
         Solution.__init__(solution, game)
         solution.covering, solution.kind = solution.needs()
@@ -61,24 +61,15 @@ class TableSolution(Solution):
         return small or tables.find_table(solution.covering, solution.kind) is not None
 
     @classmethod
-    def rebuild(
-        cls,
-        game: AnyGame,
-        progress: Progress,
-        path: str | None = None,
-        minutes: float | None = None,
-        jobs: int | None = None,
-    ) -> dict[str, Any]:
-        if minutes is not None or jobs is not None:
-            raise Unsolved(
-                f"{game.slug} is solved to the end, on one core: no --minutes, no --jobs"
-            )
+    def rebuild(cls, game: AnyGame, progress: Progress, given: SolveArguments) -> dict[str, Any]:
+        if given.minutes is not None or given.jobs is not None:
+            raise Unsolved(f"{game.slug} is solved exactly on one core; omit --minutes and --jobs")
         solution = cls.unopened(game)
-        written, solved = solution.make(progress, path)
+        written, solved = solution.make(progress, given.path)
         return {"table": written, "bytes": len(solved.payload), **solved.facts()}
 
     def make(self, progress: Progress | None = None, path: str | None = None) -> tuple[str, Solved]:
-        """Solve anew with the kernels and write the table."""
+        """Compute the table with the compiled solver and write it; returns path and contents."""
         solved = self.solve(progress)
         facts = solved.facts()
         return tables.store(self.covering, solved.payload, self.kind, path, facts), solved
@@ -89,17 +80,17 @@ class TableSolution(Solution):
         return self.read(table.payload)
 
     def _without_kernels(self, missing: DuelsError) -> Reader:
-        """Solve from the rules where the kernels are missing; too many states: raise `missing`."""
+        """Solve from the rules if numba is not installed; raise `missing` for too many states."""
         if self.states() > LARGEST:
             raise missing from None
-        return Generic(self.game)
+        return BackwardInduction(self.game)
 
     def needs(self) -> tuple[AnyGame, str]:
-        """The variant whose table serves this one, and the kind of table."""
+        """The variant whose table contains this one, and the kind of table."""
         raise NotImplementedError
 
     def states(self) -> int:
-        """About how many states there are to solve."""
+        """The approximate number of states to solve."""
         raise NotImplementedError
 
     def read(self, payload: memoryview) -> Reader:

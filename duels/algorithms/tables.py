@@ -2,12 +2,12 @@
 
 The default rules ship with the package; any other settings are solved on request and kept in the
 user's data directory. Reading needs nothing but the standard library, and what is slow to import is
-imported late, because a perfect opponent must not make the first prompt wait.
+imported late, so that a perfect opponent does not delay the first prompt.
 
 A file is `MAGIC`, a format version, the length of the header, a SHA-256 over all that follows, the
 header as JSON (game, settings, kind, payload length, facts), zeros up to a multiple of eight, and
-the payload. Who moves first is left out of the settings: a table is relative to roles, or the same
-for both players, so one serves both.
+the payload. The option `first` is not among the settings: a table is relative to roles, or the same
+for both players.
 
 >>> from duels.games import load
 >>> settings(load("digit-duel", life="9/10", first=1))
@@ -47,7 +47,7 @@ class Table(NamedTuple):
 
 
 class Solved(NamedTuple):
-    """What a builder found: the payload, the states solved, the largest duality gap over them."""
+    """A computed table: the payload, the number of states, the largest duality gap of them."""
 
     payload: bytes
     states: int
@@ -58,18 +58,18 @@ class Solved(NamedTuple):
 
 
 def settings(game: AnyGame) -> dict[str, str]:
-    """The settings a table depends on: all but who moves first."""
+    """The settings that a table depends on: all options except `first`."""
     return {name: text for name, text in game.settings().items() if name != "first"}
 
 
 def shipped_path(game: AnyGame) -> str | None:
-    """Where the table of a game's default rules lies in its package, if it has one."""
+    """The path of the table of a game's default rules in its package, if it has one."""
     spec = spec_of(game)
     return os.path.join(spec.folder(spec.data), game.slug + ".duels") if spec.data else None
 
 
 def cached_path(game: AnyGame) -> str:
-    """Where the user's table for exactly these settings is kept."""
+    """The path of the user's table for exactly these settings."""
     import hashlib
 
     text = "\n".join(f"{name}={value}" for name, value in sorted(settings(game).items()))
@@ -96,10 +96,10 @@ def matches(table: Table, game: AnyGame) -> bool:
 
 
 def load(path: str, game: AnyGame, kind: str) -> Table:
-    """The table in this very file; an error if it is not the one for this game and settings."""
+    """Open the table in a file; TableError if it is for another game or other settings."""
     table = open_table(path)
     if table is None:
-        raise TableError(f"{path} has another format version than {VERSION}; solve it again")
+        raise TableError(f"{path} does not have format version {VERSION}; solve the game again")
     if not matches(table, game) or table.kind != kind:
         raise TableError(
             f"{path} holds {table.kind} of {table.slug} with {_shown(table.settings)}; "
@@ -124,7 +124,9 @@ def open_table(path: str) -> Table | None:
     if int.from_bytes(view[8:12], "little") != VERSION:
         return None
     if hashlib.sha256(view[_HEADER_AT:]).digest() != view[_DIGEST_AT:_HEADER_AT]:
-        raise TableError(f"{path} is damaged: its checksum is wrong; delete it and solve again")
+        raise TableError(
+            f"{path} is damaged: its checksum is wrong; delete it and solve the game again"
+        )
     end = _HEADER_AT + int.from_bytes(view[12:16], "little")
     try:
         head = json.loads(bytes(view[_HEADER_AT:end]))
@@ -135,7 +137,9 @@ def open_table(path: str) -> Table | None:
             head["game"], head["settings"], head["kind"], head["facts"], payload, str(path)
         )
     except (ValueError, KeyError, TypeError):
-        raise TableError(f"{path} is damaged: its header makes no sense") from None
+        raise TableError(
+            f"{path} is damaged: its header cannot be read; delete it and solve the game again"
+        ) from None
 
 
 def store(
@@ -145,7 +149,7 @@ def store(
     path: str | None = None,
     facts: Mapping[str, Any] | None = None,
 ) -> str:
-    """Write a table, whole or not at all, to `path` or the user's data directory; say where.
+    """Write a table, whole or not at all, to `path` or the user's data directory; returns the path.
 
     The same payload and facts give the same bytes, so that a rebuilt table can be compared.
     """
@@ -184,6 +188,68 @@ def store(
         if part is not None:
             os.unlink(part)
     return path
+
+
+# Tables of games that are solved from their rules
+
+
+def from_rules(game: AnyGame, kind: str) -> Table | None:
+    """The table that ships with a game, else the user's own, if it was solved from these rules."""
+    for path in (shipped_path(game), own_path(game)):
+        if path is not None and os.path.exists(path):
+            table = open_table(path)
+            if table is not None and table.kind == kind and matches(table, game):
+                facts = table.facts
+                if (facts["first"], facts["rules"]) == (game.first, rules_digest(game)):
+                    return table
+    return None
+
+
+def own_path(game: AnyGame) -> str:
+    """The path of the user's table of a game solved from its rules; `first` is a setting here."""
+    return cached_path(game).removesuffix(".duels") + f"-first-{game.first + 1}.duels"
+
+
+def provenance(game: AnyGame) -> dict[str, Any]:
+    """The facts by which `from_rules` recognises a table, and the version that made it."""
+    from duels import __version__
+
+    return {"first": game.first, "rules": rules_digest(game), "version": __version__}
+
+
+def rules_digest(game: AnyGame) -> str:
+    """A digest of the source of the rules: a table made before a change is not used."""
+    import hashlib
+    import sys
+
+    file = getattr(sys.modules.get(type(game).__module__), "__file__", None)
+    if file is None:
+        return ""
+    with open(file, "rb") as source:
+        return hashlib.sha256(source.read()).hexdigest()[:16]
+
+
+def keep(game: AnyGame, payload: bytes, kind: str, facts: dict[str, Any]) -> None:
+    """Store a table; without effect if that is not possible."""
+    try:
+        store(game, payload, kind, own_path(game), facts)
+    except TableError:
+        return  # the game is solved again the next time
+
+
+def key_of(text: str) -> int:
+    """The key of a row: a digest of a text that identifies it."""
+    import hashlib
+
+    return int.from_bytes(hashlib.blake2b(text.encode(), digest_size=8).digest(), "little")
+
+
+def row_of(keys: memoryview, key: int) -> int | None:
+    """The index of a key among sorted keys; None if it is missing."""
+    from bisect import bisect_left
+
+    at = bisect_left(keys, key)
+    return at if at < len(keys) and keys[at] == key else None
 
 
 def _aligned(offset: int) -> int:

@@ -4,9 +4,13 @@ Positions come from games in which each choice is random or perfect, so that the
 bad ones. Each observation is listed once, and its split depends only on the observation and the
 rules: a test position of one data set is in the training split of no other, for any size and seed.
 
+In a game with hidden information that is solved from its rules, a position is an information state,
+and its observation includes what the player recalls. Values are those of the equilibrium, which is
+approximate. Values of a game with payoffs are expected payoffs.
+
 >>> from duels.games import load
 >>> found = positions(load("firewall-breach"), 3, seed=1)
->>> [(p.observation, p.player_value, p.mix) for p in found][0]
+>>> [(p.observation, p.player_value, p.mixed_strategy) for p in found][0]
 ((10, 10, 1), 0.5699588477366255, (1.0, 0.0))
 """
 
@@ -17,39 +21,43 @@ from hashlib import sha256
 from random import Random
 from typing import Any, NamedTuple
 
+from duels.algorithms.equilibrium import Equilibrium
 from duels.algorithms.solution import Assessment, Progress, Unsolved
-from duels.algorithms.solutions import solve
+from duels.algorithms.solutions import solve, solver_of
 from duels.core.errors import DuelsError, OptionError
-from duels.core.game import AnyGame, Chance, Game, Over
+from duels.core.game import AnyGame, Chance, Event, Game, History, Outcome, Over, Pick
+from duels.core.payoffs import unit_of
+from duels.core.player import View
 from duels.core.presentation import listed
 from duels.games import game_of
 
 SPLITS = ("train", "test")
-TEST = 0.2  # of all positions
+TEST = 0.2  # fraction of the positions in the test split
 SKILL = 0.5  # the probability of a perfect move at a new position
-IN_VAIN = 2_000  # games in a row without a new position, after which there are no more
+MAX_FRUITLESS = 2_000  # games in a row without a new position, after which the search ends
 
 
 class LabelledPosition(NamedTuple):
-    """A position in which a player chooses. `player_` marks expected scores of that player."""
+    """A position in which a player chooses; `player_...` fields are scores of that player."""
 
     split: str
     player: int
-    state: Any
-    observation: tuple[int, ...]  # as `Game.encode` gives it
+    state: Any  # in a game with hidden information, what the player sees of it
+    observation: tuple[int, ...]  # by `Game.encode`, and `Game.recall` with hidden information
     mask: tuple[bool, ...]  # by `Game.moves`
-    mix: tuple[float, ...]  # the optimal mixed strategy
+    mixed_strategy: tuple[float, ...]  # the optimal mixed strategy
     player_value: float  # with perfect play
     player_worth: tuple[float, ...]  # with each move and perfect play after it; 0 where not legal
+    total: int = 1  # the values of both players add up to this (`duels.core.payoffs.Unit`)
 
     @property
     def value(self) -> float:
-        """Player 1's expected score with perfect play."""
-        return self.player_value if self.player == 0 else 1 - self.player_value
+        """Player 1's expected score, or payoff, with perfect play."""
+        return self.player_value if self.player == 0 else self.total - self.player_value
 
 
 class NoPositions(DuelsError, ValueError):
-    """A game without such a data set; the message gives the reason."""
+    """No data set can be made of this game; the message gives the reason."""
 
 
 def split_of(game: AnyGame, observation: tuple[int, ...]) -> str:
@@ -72,14 +80,14 @@ def positions(
     game = game_of(game)
     if split not in (None, *SPLITS):
         raise OptionError(f"split takes {' or '.join(SPLITS)}; got {split!r}")
-    if game.private:
+    if game.private and not issubclass(solver_of(game), Equilibrium):
         raise NoPositions(
-            f"{game.slug} has hidden hands: what a position is worth is not known exactly"
+            f"{game.slug} has hidden hands, so the values of its positions are not known exactly"
         )
     names = ("moves", "features", "encode")
     if missing := [name for name in names if getattr(type(game), name) is getattr(Game, name)]:
         raise NoPositions(
-            f"{game.slug} has no numbers for its positions: it lacks {listed(missing)}"
+            f"{game.slug} has no numerical encoding: it does not define {listed(missing)}"
         )
     return _generated(game, n, Random(f"positions {seed}"), split, progress)
 
@@ -87,26 +95,36 @@ def positions(
 def _generated(
     game: AnyGame, n: int, randomness: Random, split: str | None, progress: Progress | None
 ) -> Iterator[LabelledPosition]:
+    """Generate positions from games in which each choice is random or perfect."""
     solution = solve(game, progress)
-    known: set[tuple[int, ...]] = set()
-    given = in_vain = 0
-    while given < n and in_vain < IN_VAIN:
+    known: set[Any] = set()
+    given = fruitless = 0
+    while given < n and fruitless < MAX_FRUITLESS:
         state, before = game.start(), len(known)
+        history: tuple[History, History] = ((), ())  # as each player has seen it, if it matters
         while not isinstance(turn := game.turn(state), Over):
             if isinstance(turn, Chance):
-                state = game.play(state, _drawn_outcome(turn.odds, randomness))
+                outcome = _drawn_outcome(turn.odds, randomness)
+                history = _longer(game, history, state, Outcome(outcome, turn.by))
+                state = game.play(state, outcome)
                 continue
             picks = []
             for player in sorted(turn.options):
-                seen, options = (
-                    game.encode(game.observe(state, player), player),
-                    turn.options[player],
-                )
-                pick = randomness.choice(options)
-                if seen not in known and given < n:
-                    known.add(seen)
-                    found = solution.assess_state(state, player)
-                    position = _position(game, state, player, seen, found)
+                seen = game.observe(state, player)
+                view = View(game, player, seen, history[player], turn.options[player])
+                numbers = tuple(game.encode(seen, player))
+                if game.private:
+                    numbers += tuple(game.recall(view.history, player))
+                key: Any = (player, view.history) if game.private else numbers
+                pick = randomness.choice(view.options)
+                if key not in known and given < n:
+                    known.add(key)
+                    if game.private:
+                        found = solution.assess(view)
+                    else:
+                        found = solution.assess_state(state, player)
+                    shown = seen if game.private else state
+                    position = _position(game, shown, player, numbers, found)
                     if split in (None, position.split):
                         given += 1
                         yield position
@@ -117,16 +135,33 @@ def _generated(
                 return
             if progress is not None:
                 progress(given / n, f"{given:,} positions")
+            event = Pick(tuple(zip(sorted(turn.options), picks, strict=True)))
+            history = _longer(game, history, state, event)
             state = game.play(state, *picks)
-        in_vain = 0 if len(known) > before else in_vain + 1
+        fruitless = 0 if len(known) > before else fruitless + 1
+
+
+def _longer(
+    game: AnyGame, history: tuple[History, History], state: Any, event: Event
+) -> tuple[History, History]:
+    """What both players have seen after an event; nothing in a game without hidden information."""
+    if not game.private:
+        return history
+    one, two = history
+    return (*one, game.redact(state, event, 0)), (*two, game.redact(state, event, 1))
+
+
+def features_of(game: AnyGame) -> tuple[str, ...]:
+    """The names of the numbers of an observation."""
+    return (*game.features(), *(game.recalled() if game.private else ()))
 
 
 def _position(
     game: AnyGame, state: Any, player: int, seen: tuple[int, ...], found: Assessment
 ) -> LabelledPosition:
-    moves = game.moves()
+    moves, unit = game.moves(), unit_of(game)
     if found.value is None or any(value is None for value in found.options.values()):
-        raise Unsolved(f"{game.slug} is not known exactly")
+        raise Unsolved(f"the values of {game.slug} are not known exactly")
     return LabelledPosition(
         split_of(game, seen),
         player,
@@ -134,8 +169,9 @@ def _position(
         seen,
         tuple(move in found.options for move in moves),
         tuple(float(found.mixed_strategy.get(move, 0)) for move in moves),
-        min(1.0, max(0.0, float(found.value if player == 0 else 1 - found.value))),
+        unit.within(float(found.value if player == 0 else unit.other(found.value))),
         tuple(float(found.worth(m) or 0) if m in found.options else 0.0 for m in moves),
+        unit.total,
     )
 
 

@@ -1,9 +1,10 @@
 """Grades every move of a match against the solution, and separates luck from skill.
 
-A move's regret is the expected score it loses. Luck is the change by chance events: the value after
-an outcome less the expectation before it; in simultaneous choices it is what the pair of picks
-changed beyond both players' regrets. They add up: the final score less the starting value is the
-luck plus the opponent's regret less one's own.
+A move's regret is the expected score it loses, and the stake of a choice what its best option is
+worth more than its worst. Accuracy is the part of the stakes that a player did not lose. Luck is
+the change by chance events: the value after an outcome less the expectation before it; in
+simultaneous choices it is what the pair of picks changed beyond both players' regrets. They add up:
+the final score less the starting value is the luck plus the opponent's regret less one's own.
 
 Where hands are hidden, the value of a choice is that of the player who chooses, from that player's
 view. What a move changes beyond that, by what the player could not see, is `hidden`: neither regret
@@ -29,7 +30,7 @@ from duels.core.match import Match, Timeout
 
 # A verdict names a range of regret, as a part of the difference between the best and the worst
 # result. The limits are conventions: a good move costs at most one game in fifty, a slip one in
-# twenty, a mistake about one in seven. With exact values, a best move's regret is rounding.
+# twenty, a mistake about one in seven. The limit of a best move allows for rounding errors.
 VERDICTS = ((1e-9, "best"), (0.02, "good"), (0.05, "slip"), (0.15, "mistake"), (2.0, "blunder"))
 UNGRADED = "not known"
 LONG = 2.0  # seconds of grading before progress is reported
@@ -46,11 +47,13 @@ class Graded(NamedTuple):
     after: Value | None
     regret: Value | None
     random_regret: Value | None  # the expected regret of a random move
+    stake: Value | None  # what the best option is worth more than the worst
     best: Move | None
-    span: float = 1.0  # between the best and the worst result: what a regret is a part of
+    span: float = 1.0  # difference between the best and the worst result of the game
 
     @property
     def verdict(self) -> str:
+        """The name of the range of the move's regret."""
         if self.regret is None:
             return UNGRADED
         return next(name for most, name in VERDICTS if self.regret / self.span <= most)
@@ -65,13 +68,15 @@ class Analysis(NamedTuple):
     start: Value
     curve: tuple[Value | None, ...]
     luck_of_one: Value | None  # Player 1's, from chance events and simultaneous choices
-    hidden: Value | None  # Player 1's gain by what the hidden cards are
+    hidden: Value | None  # Player 1's gain by hidden cards
 
     @property
     def final(self) -> Value | None:
+        """Player 1's value at the end."""
         return self.curve[-1]
 
     def of(self, player: int) -> list[Graded]:
+        """The graded moves of a player."""
         return [move for move in self.moves if move.player == player]
 
     def ungraded(self, player: int) -> int:
@@ -84,22 +89,26 @@ class Analysis(NamedTuple):
         return sum(known, 0) if known or not self.of(player) else None
 
     def accuracy(self, player: int) -> float | None:
-        """How close to perfect play, in percent, where random play is 0; None: no graded choices.
+        """Accuracy in percent: 100 * (1 - sum of regrets / sum of stakes) of the graded moves.
 
-        It is 100 * (1 - own regret / a random mover's expected regret over the same choices): 100
-        for perfect play and about 0 for random play on average over matches. A player with more
-        regret than random play gets 100 * (random regret / own regret - 1), so that -50 is twice as
-        much regret: without that bound one early blunder would outweigh many matches. Choices
-        between equal moves do not count.
+        100 is perfect play, 0 the worst move at every choice. None if there was nothing at stake:
+        choices between equal moves do not count.
         """
-        own = chance = 0.0
+        lost = staked = 0.0
         for move in self.of(player):
-            if move.regret is not None and move.random_regret and move.random_regret > NOISE:
-                own += float(move.regret)
-                chance += float(move.random_regret)
-        if not chance:
-            return None
-        return 100 * (1 - own / chance if own <= chance else chance / own - 1)
+            if move.regret is not None and move.stake is not None and move.stake > NOISE:
+                lost += float(move.regret)
+                staked += float(move.stake)
+        return 100 * (1 - lost / staked) if staked else None
+
+    def won_throughout(self, player: int) -> bool:
+        """Whether a player had a certain win at each choice, and no move lost it."""
+        part, moves = self.solution.unit.part, self.of(player)
+        return bool(moves) and all(
+            value is not None and abs(part(value) - player) >= 1 - NOISE
+            for move in moves
+            for value in (move.before, move.after)
+        )
 
     def luck(self, player: int) -> Value | None:
         """A player's luck; None if the value of a chance event is not known."""
@@ -116,13 +125,14 @@ class Analysis(NamedTuple):
 
 
 class GradingProgress:
-    """Reports progress once grading has taken long."""
+    """Reports the progress of grading, from `LONG` seconds on."""
 
     def __init__(self, progress: Progress | None, steps: int) -> None:
         self._progress, self._steps, self._done = progress, steps, 0
         self._began = monotonic()
 
     def done(self) -> None:
+        """Count one step as done."""
         self._done += 1
         if self._progress is not None and monotonic() - self._began > LONG:
             self._progress(self._done / self._steps, "grading moves")
@@ -193,8 +203,10 @@ def _graded(entry: int, choice: Assessment, move: Move, usual: Value | None) -> 
     elif regret and worth is not None and instead is not None and instead <= worth:
         # An approximate mixed strategy may be worth less than the played move.
         best = next(option for option in choice.options if choice.worth(option) == choice.best)
+    worths = [known for option in choice.options if (known := choice.worth(option)) is not None]
+    stake = max(worths) - min(worths) if worths else None
     return Graded(
-        entry, choice.player, move, choice.value, choice.options[move], regret, usual, best
+        entry, choice.player, move, choice.value, choice.options[move], regret, usual, stake, best
     )
 
 

@@ -14,6 +14,7 @@ from duels.core.match import Match
 from duels.core.presentation import player_name
 
 READABLE = 40  # characters of a fraction; longer ones are for programs (--json)
+HIDDEN = ", with all hidden information known"
 TIE = 1e-9  # smaller differences are rounding errors
 FORMAT, VERSION = "duels value", 1  # of the JSON
 
@@ -24,13 +25,14 @@ class PositionValue(NamedTuple):
     solution: Solution
     value: Value | None
     choices: tuple[Assessment, ...]  # of the players who choose now
+    begun: bool = True  # anything has happened that may be hidden
 
 
 def position_value(match: Match, progress: Progress | None = None) -> PositionValue:
     """The value of a match's position; `progress` is called while a game is solved."""
     solution = solve(match.game, progress)
     choices = tuple(solution.measured(match.view(player)) for player in match.deciders)
-    return PositionValue(solution, solution.value_at(match), choices)
+    return PositionValue(solution, solution.value_at(match), choices, bool(match.events))
 
 
 def match_after(game: AnyGame, after: list[str]) -> Match:
@@ -57,8 +59,8 @@ def _enact(match: Match, word: str) -> None:
 
 
 def to_json(found: PositionValue) -> dict[str, Any]:
-    """JSON values, null if not known; all are Player 1's, expected scores unless `unit` says."""
-    solution, value, choices = found
+    """The values as JSON, Player 1's; null if not known, expected scores unless `unit` is given."""
+    solution, value, choices, _ = found
     data: dict[str, Any] = {
         "format": FORMAT,
         "version": VERSION,
@@ -67,25 +69,26 @@ def to_json(found: PositionValue) -> dict[str, Any]:
         **({"unit": solution.unit.name} if solution.unit.pays else {}),
         **({"open_hands": True} if solution.open_hands else {}),
         "to_move": [choice.player + 1 for choice in choices],
-        **_number(value),
+        **number(value),
     }
     if value is None:
         data["why"] = solution.missing
     data["choices"] = [
         {
             "player": choice.player + 1,
-            "moves": {move: _number(value) for move, value in choice.options.items()},
+            "moves": {move: number(value) for move, value in choice.options.items()},
             "mix": dict(choice.mixed_strategy),
             "rough": choice.rough,
         }
         for choice in choices
     ]
     if solution.approximate:
-        data |= {"approximate": True, **solution.bounds()}
+        data |= {"approximate": True, "caveat": solution.caveat, **solution.bounds()}
     return data
 
 
-def _number(value: Value | None) -> dict[str, Any]:
+def number(value: Value | None) -> dict[str, Any]:
+    """A value as JSON: with its fraction if it is exact, its standard error if it was measured."""
     if isinstance(value, Fraction | int):
         return {"value": float(value), "exact": str(value)}
     if isinstance(value, Estimate):
@@ -94,14 +97,16 @@ def _number(value: Value | None) -> dict[str, Any]:
 
 
 def text(found: PositionValue, *, ascii_only: bool = False) -> list[str]:
-    solution, value, choices = found
+    """The values as text, with a line for each option."""
+    solution, value, choices, _ = found
     unit = solution.unit.name
-    open_hands = " with open hands" if solution.open_hands else ""
-    lines = [f"Player 1's {unit}{open_hands}: {_shown(value, ascii_only)}"]
+    hidden = HIDDEN if solution.open_hands and found.begun else ""
+    lines = [f"Player 1's {unit}{hidden}: {_shown(value, ascii_only)}"]
     if value is None:
         lines.append(f"({solution.missing})")
     for choice in choices:
-        named = f"{player_name(choice.player)} can choose (Player 1's {unit} with each):"
+        seen = ", given what this player has seen" if solution.open_hands else ""
+        named = f"{player_name(choice.player)} can choose (Player 1's {unit} with each{seen}):"
         lines += ["", named, *_options(choice, ascii_only)]
     if solution.caveat is None:
         return lines

@@ -1,1 +1,1 @@
-"""Tournaments between players of any kind, with ratings and reports (docs/arena.md)."""
+"""Tournaments with ratings and reports (docs/guides/run-a-tournament.md)."""

@@ -5,16 +5,18 @@ position after the event is compared with its expectation before. The difference
 subtracted from the score. Its mean is 0 for any value function, so the adjusted score is unbiased;
 an accurate value function only reduces its variance.
 
-Positions are full states, both hands included. A player's mixed strategy is computed from that
-player's view. Choices of players whose strategy is unknown are not adjusted. Values and regrets
-are those of the game's `Solution`.
+Positions are full states, both hands included; in a game with hidden information that is solved
+from its rules, they include what both players have seen. A player's mixed strategy is computed from
+that player's view. Choices of players whose strategy is unknown are not adjusted. Values and
+regrets are those of the game's `Solution`. Scores count wins, whatever they pay; regrets are
+payoffs in a game with payoffs.
 
 >>> from duels.core import Match
 >>> from duels.core.chance import stream
 >>> from duels.games import load
->>> from duels.players import make
+>>> from duels.players import make_opponent
 >>> match = Match(load("firewall-breach"), seed=3)
->>> players = [make("perfect", stream(3, seat)) for seat in (0, 1)]
+>>> players = [make_opponent("perfect", stream(3, seat)) for seat in (0, 1)]
 >>> while match.result is None:
 ...     (seat,) = match.deciders
 ...     match.submit(seat, players[seat].choose(match.view(seat)))
@@ -30,9 +32,10 @@ from functools import lru_cache
 from math import inf
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from duels.algorithms.infostate_tree import picks_of
 from duels.analysis.grade import NOISE
 from duels.core.errors import DuelsError
-from duels.core.game import AnyGame, Decide, Move, Outcome, Over, Pick
+from duels.core.game import AnyGame, Chance, Decide, Event, History, Move, Outcome, Over, Pick
 from duels.core.match import Match
 from duels.core.player import MixedStrategy, View
 
@@ -71,39 +74,83 @@ def adjusted(
 
 
 class PositionValues:
-    """Values of states: estimates where a player chooses, expectations where chance acts."""
+    """Values of positions: estimates where a player chooses, expectations where chance acts.
+
+    A position is a state of the rules, or what a subclass makes of it.
+    """
 
     def __init__(self, game: AnyGame, estimate: StateValue) -> None:
         self.game, self._estimate = game, estimate
         self._cache: dict[Any, float | None] = {}
 
-    def __call__(self, state: Any) -> float | None:
+    def position(self, state: Any, one: History, two: History) -> Any:
+        """The position of a state with what both players have seen."""
+        return state
+
+    def before(self, match: Match, number: int) -> Any:
+        """The position before an event of a match."""
+        return match.state_before(number)
+
+    def state(self, position: Any) -> Any:
+        return position
+
+    def play(self, position: Any, event: Event) -> Any:
+        """The position after an event."""
+        return self.game.play(position, *picks_of(event))
+
+    def __call__(self, position: Any) -> float | None:
         """Player 1's expected score; None if there is no estimate."""
-        if state not in self._cache:
-            found = self._computed(state)
+        if position not in self._cache:
+            found = self._computed(position)
             if len(self._cache) > CACHED:
                 self._cache.clear()
-            self._cache[state] = found
-        return self._cache[state]
+            self._cache[position] = found
+        return self._cache[position]
 
-    def _computed(self, state: Any) -> float | None:
-        turn = self.game.turn(state)
+    def _computed(self, position: Any) -> float | None:
+        turn = self.game.turn(self.state(position))
         if isinstance(turn, Over):
             return 0.5 if turn.winner is None else 1.0 - turn.winner
         if isinstance(turn, Decide):
-            return self._estimate(state)
+            return self._estimate(position)
         after = (((outcome,), odd) for outcome, odd in turn.odds.items())
-        return self.average(state, after)
+        return self.average(position, after)
 
-    def average(self, state: Any, after: Any) -> float | None:
+    def average(self, position: Any, after: Any) -> float | None:
         """The expected value over picks or outcomes with their probabilities."""
-        total = 0.0
+        total, turn = 0.0, self.game.turn(self.state(position))
         for picks, chance in after:
-            value = self(self.game.play(state, *picks))
+            value = self(self.play(position, _event(turn, picks)))
             if value is None:
                 return None
             total += float(chance) * value
         return total
+
+
+class HistoryValues(PositionValues):
+    """Values in a game with hidden information: of a state with what both players have seen."""
+
+    def position(self, state: Any, one: History, two: History) -> Any:
+        return state, one, two
+
+    def before(self, match: Match, number: int) -> Any:
+        return match.state_before(number), match.history(0, number), match.history(1, number)
+
+    def state(self, position: Any) -> Any:
+        return position[0]
+
+    def play(self, position: Any, event: Event) -> Any:
+        state, one, two = position
+        seen = [self.game.redact(state, event, player) for player in (0, 1)]
+        return self.game.play(state, *picks_of(event)), (*one, seen[0]), (*two, seen[1])
+
+
+def _event(turn: Decide | Chance | Over, picks: tuple[Move, ...]) -> Event:
+    """The event of picks or of an outcome."""
+    assert not isinstance(turn, Over)
+    if isinstance(turn, Chance):
+        return Outcome(picks[0], turn.by)
+    return Pick(tuple(zip(sorted(turn.options), picks, strict=True)))
 
 
 def aivat_score(
@@ -115,19 +162,20 @@ def aivat_score(
     score = 0.5 if result.winner is None else 1.0 - result.winner
     for number in match.line:
         entry = match.events[number]
+        if not isinstance(entry, Outcome | Pick):
+            continue  # a timeout or a forfeit is not luck
+        position = values.before(match, number)
         if isinstance(entry, Outcome):
-            before = values(match.state_before(number))
-        elif isinstance(entry, Pick):
+            before = values(position)
+        else:
             known = [
                 _checked_strategy(strategies[player], match.view_before(number, player), move)
                 for player, move in entry.moves
             ]
             if all(len(strategy) == 1 for strategy in known):
                 continue
-            before = values.average(match.state_before(number), joint_picks(known))
-        else:
-            continue  # a timeout or a forfeit is not luck
-        after = values(match.state_after(number))
+            before = values.average(position, joint_picks(known))
+        after = values(values.play(position, entry))
         if before is None or after is None:
             return None
         score -= after - before
@@ -170,19 +218,22 @@ def baseline_of(game: AnyGame, players: tuple[str, str]) -> Baseline | None:
 
     It does not depend on which games this process has played before.
     """
-    from duels.algorithms.backward_induction import Generic
+    from duels.algorithms.backward_induction import BackwardInduction
     from duels.algorithms.solutions import solve, solver_of
     from duels.algorithms.table_solution import SMALL
 
     try:
-        if solver_of(game) is Generic:
-            solution: Solution = Generic(game, largest=SMALL)
+        if solver_of(game) is BackwardInduction:
+            solution: Solution = BackwardInduction(game, largest=SMALL, use_tables=False)
         elif solver_of(game).quick(game):
             solution = solve(game)
         else:
             return None
     except DuelsError:
         return None
+    if solution.open_hands:
+        scores = solution.expected_score
+        return Baseline(HistoryValues(game, lambda position: scores(*position)), solution)
     return Baseline(PositionValues(game, lambda state: solution.estimate(state, players)), solution)
 
 

@@ -12,7 +12,7 @@ that was finished, each once.
 set()
 >>> Archive.begin(folder.name, tournament._replace(seed=2))
 Traceback (most recent call last):
-duels.core.errors.OptionError: ...: its seed is 1, not 2; choose another --out, or --fresh ...
+duels.core.errors.OptionError: ...: its seed is 1, not 2; choose another --out, or use --fresh ...
 >>> folder.cleanup()
 """
 
@@ -94,7 +94,9 @@ class Archive:
             if lock is not None:
                 os.close(lock)
             if isinstance(error, OSError | sqlite3.Error):
-                raise DuelsError(f"cannot keep games in {quote(folder)}: {_why(error)}") from None
+                raise DuelsError(
+                    f"games cannot be stored in {quote(folder)}: {_why(error)}"
+                ) from None
             raise
 
     @classmethod
@@ -132,7 +134,7 @@ class Archive:
                 (*done.chunk, done.results, done.records),
             )
         except sqlite3.Error as error:
-            raise DuelsError(f"cannot keep games in {quote(self.folder)}: {error}") from None
+            raise DuelsError(f"games cannot be stored in {quote(self.folder)}: {error}") from None
 
     def chunks(self) -> set[Chunk]:
         """The chunks that are stored."""
@@ -183,8 +185,9 @@ class Archive:
                 yield found
 
     def everything(self) -> Iterator[ChunkResult]:
-        """All chunks as they are stored."""
-        for *numbers, results, records in self._rows(f"SELECT {COLUMNS} FROM portions"):
+        """All chunks as they are stored, by game, pairing and first pair."""
+        query = f"SELECT {COLUMNS} FROM portions ORDER BY game, pairing, start"
+        for *numbers, results, records in self._rows(query):
             yield ChunkResult(_chunk(numbers), results, records)
 
     def stored(self, game_index: GameIndex) -> ChunkResult | None:
@@ -256,7 +259,7 @@ def read_tournament(folder: str, row: tuple[int, str]) -> Tournament:
     except UnknownName as error:
         raise damaged(str(error), folder) from None
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
-        raise damaged("what it says of itself is damaged", folder) from None
+        raise damaged("its description is damaged", folder) from None
 
 
 def extend(base: sqlite3.Connection, there: Tournament, tournament: Tournament) -> None:
@@ -287,7 +290,7 @@ def locked(folder: str) -> int | None:
         fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
         os.close(handle)
-        raise OSError(0, "another program plays it now") from None
+        raise OSError(0, "another process is running this tournament") from None
     except OSError:
         pass
     return handle

@@ -22,7 +22,8 @@ from duels.core.errors import RecordError, quote
 ENDS = ("rules", "limit", "forfeit", "time", "resignation", DISQUALIFIED)
 NO_LOSER = -1
 # By game: twice the score, how it ended, the seat that failed, choices; then what may be unknown.
-TYPES = "bbbiddddd"
+# The last column is the payoff, which results of earlier versions lack.
+TYPES = "bbbidddddd"
 
 
 class ChunkResult(NamedTuple):
@@ -69,6 +70,7 @@ def columns_of(results: Sequence[GameResult]) -> list[list[Any]]:
             NO_LOSER if game.loser is None else game.loser, game.choices,
             nan if game.adjusted is None else game.adjusted,
             *(game.regret or unknown), *(game.graded or unknown),
+            nan if game.payoff is None else game.payoff,
         )
         for game in results
     ]  # fmt: skip
@@ -85,10 +87,14 @@ def unpacked_results(chunk: Chunk, data: bytes) -> list[GameResult]:
 
 
 def _games(chunk: Chunk, raw: bytes) -> Iterator[GameResult]:
-    at, columns = 0, []
+    at = 0
+    columns: list[array[Any]] = []
     for kind in TYPES:
         numbers = array(kind)
         size = numbers.itemsize * chunk.games
+        if at == len(raw) and len(columns) == len(TYPES) - 1:
+            columns.append(array(kind, [nan] * chunk.games))
+            break
         numbers.frombytes(raw[at : at + size])
         if sys.byteorder == "big":
             numbers.byteswap()
@@ -99,7 +105,7 @@ def _games(chunk: Chunk, raw: bytes) -> Iterator[GameResult]:
     for number, (twice, end, loser, choices, adjusted, *more) in enumerate(
         zip(*columns, strict=True)
     ):
-        a, b, m, n = more
+        a, b, m, n, payoff = more
         yield GameResult(
             chunk.game, chunk.pairing, chunk.start + number // 2, number % 2,
             twice / 2, ENDS[end], choices,
@@ -107,6 +113,7 @@ def _games(chunk: Chunk, raw: bytes) -> Iterator[GameResult]:
             None if isnan(a) else (a, b),
             None if isnan(m) else (int(m), int(n)),
             None if loser == NO_LOSER else loser,
+            payoff=None if isnan(payoff) else payoff,
         )  # fmt: skip
 
 

@@ -2,8 +2,8 @@
 
 The correction is computed once for each choice: the value after the moves and the chance events
 that follow, less the expected value before. Values and expectations come from the kernel where it
-provides them (`Kernel.aivat_evaluator`), from exact values of all successors where the game has no
-chance events, and otherwise from the rules, once for each distinct position.
+provides them (`Kernel.aivat_evaluator`), from exact values of all successors where the game has a
+kernel of its own and no chance events, and else from the rules, once for each distinct position.
 
 Only built-in players, whose mixed strategies are known, play in a batch.
 """
@@ -19,18 +19,27 @@ from duels.analysis.grade import NOISE
 from duels.arena.aivat import baseline_of, joint_picks
 from duels.core.game import AnyGame, Decide
 from duels.envs.policy import view_of
-from duels.kernels import DECISIONS, NO_WINNER, AivatEvaluator, AivatValues, Array, kernel_of, np
+from duels.kernels import (
+    DECISIONS,
+    NO_WINNER,
+    AivatEvaluator,
+    AivatValues,
+    Array,
+    kernel_of,
+    np,
+    tree,
+)
 from duels.kernels.pairs import PlayedGames
 from duels.measure.aivat_values import exact_values
 from duels.measure.compiled_enumeration import ChanceInKernel, unpacked
-from duels.players import make
-from duels.players.base import Mixed
+from duels.players import make_opponent
+from duels.players.base import MixedStrategyOpponent
 
 CACHED = 100_000  # positions evaluated with the rules
 
 
 class Adjusted(NamedTuple):
-    """By game: Player 1's luck-adjusted score; regret and number of graded choices by seat."""
+    """Results of each game: Player 1's luck-adjusted score; by seat, regret and graded choices."""
 
     score: Array
     regret: Array
@@ -41,26 +50,26 @@ Adjust = Callable[[Array, Array, Array, Array, int], Adjusted]
 
 
 def adjusted(
-    game: AnyGame, players: tuple[str, str], met: PlayedGames, limit: int
+    game: AnyGame, players: tuple[str, str], played: PlayedGames, limit: int
 ) -> Adjusted | None:
     """Luck-adjusted results of the games of two built-in players that swap seats.
 
-    `met` are the games as `meet` recorded them. None if the game has no value function.
+    `played` are the games as `play_pairs` recorded them. None if the game has no value function.
     """
-    scores = np.where(met.winner == NO_WINNER, 0.5, 1.0 - met.winner)
+    scores = np.where(played.winner == NO_WINNER, 0.5, 1.0 - played.winner)
     size = len(scores)
-    owner = np.repeat(np.arange(size), met.choices)
+    owner = np.repeat(np.arange(size), played.choices)
     found = Adjusted(np.empty(size), np.empty((size, 2)), np.empty((size, 2), np.int64))
     for seat, names in enumerate((players, players[::-1])):
         adjust = adjuster(game, names)
         if adjust is None:
             return None
         rows = owner % 2 == seat
-        some = adjust(
-            met.rows[rows], met.actions[rows], owner[rows] // 2, scores[seat::2], limit
+        part = adjust(
+            played.rows[rows], played.actions[rows], owner[rows] // 2, scores[seat::2], limit
         )  # fmt: skip
-        for whole, part in zip(found, some, strict=True):
-            whole[seat::2] = part
+        for all_games, half in zip(found, part, strict=True):
+            all_games[seat::2] = half
     return found
 
 
@@ -73,7 +82,7 @@ def adjuster(game: AnyGame, players: tuple[str, str]) -> Adjust | None:
     the turn limit.
     """
     known = baseline_of(game, players)
-    start = None if known is None else known.values(game.start())
+    start = None if known is None else known.values(known.values.position(game.start(), (), ()))
     evaluate = None if start is None else evaluator(game, players)
     if evaluate is None:
         return None
@@ -101,6 +110,8 @@ def adjuster(game: AnyGame, players: tuple[str, str]) -> Adjust | None:
 
 def evaluator(game: AnyGame, players: tuple[str, str]) -> AivatEvaluator | None:
     """The fastest evaluator of choices; None if strategies depend on more than the position."""
+    if kernel_of(game) is tree.KERNEL:
+        return rule_values(game, players)
     own = kernel_of(game).aivat_evaluator(game, players)
     if own is not None or game.private:
         return own
@@ -123,26 +134,33 @@ def rule_values(game: AnyGame, players: tuple[str, str]) -> AivatEvaluator:
     """AIVAT values from the rules, once for each distinct position: for games with few of them."""
     known = baseline_of(game, players)
     assert known is not None
-    policies = [make(name, stream="") for name in players]
+    policies = [make_opponent(name, stream="") for name in players]
     moves = game.moves()
+    found_tree = tree.tree_of(game) if kernel_of(game) is tree.KERNEL else None
     number_of: dict[bytes, int] = {}
     cache: list[tuple[float, float, list[list[float]]]] = []
 
     def computed(row: Array) -> tuple[float, float, list[list[float]]]:
-        state = unpacked(game, row)
+        state, node = unpacked(game, row), int(row[tree.NODE])
         turn = game.turn(state)
         assert isinstance(turn, Decide)
         regrets = [[nan] * len(moves), [nan] * len(moves)]
         strategies = []
         for seat in turn.options:
-            view, player = view_of(game, state, seat), policies[seat]
-            assert isinstance(player, Mixed)
+            view = view_of(game, state, seat) if found_tree is None else found_tree.view(node, seat)
+            player = policies[seat]
+            assert isinstance(player, MixedStrategyOpponent)
             strategies.append(player.mixed_strategy(view))
             choice = known.solution.assess(view)
             for number, move in enumerate(moves):
                 if move in choice.options and (found := choice.regret(move)) is not None:
                     regrets[seat][number] = float(found) if found > NOISE else 0.0
-        value, expected = known.values(state), known.values.average(state, joint_picks(strategies))
+        position = state
+        if found_tree is not None:
+            one, two = (found_tree.history(node, player) for player in (0, 1))
+            position = known.values.position(state, one, two)
+        value = known.values(position)
+        expected = known.values.average(position, joint_picks(strategies))
         assert value is not None
         assert expected is not None
         return value, expected, regrets

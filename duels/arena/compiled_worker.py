@@ -8,26 +8,33 @@ from duels.arena.chunk_encoding import ENDS, NO_LOSER, ChunkResult, packed_colum
 from duels.arena.compiled_aivat import adjusted
 from duels.arena.engine import set_ready
 from duels.arena.model import Tournament
-from duels.arena.schedule import ADJUSTED_PAIRS, Chunk, chooser_of, encounter_seed, game_of
+from duels.arena.schedule import (
+    ADJUSTED_PAIRS,
+    Chunk,
+    chooser_of,
+    encounter_seed,
+    game_of,
+    opponent,
+)
 from duels.core.game import AnyGame
 from duels.kernels import Array, np
 from duels.kernels.driver import BY_FORFEIT, BY_LIMIT, BY_RULES
-from duels.kernels.pairs import PlayedGames, meet
+from duels.kernels.pairs import PlayedGames, play_pairs
 
 ENDINGS = {BY_RULES: "rules", BY_LIMIT: "limit", BY_FORFEIT: "forfeit"}
 ACTIONS = "<i2"  # encoding of stored actions
-DIGITS = 9  # so that rounding differences between machines do not change results
+DIGITS = 9  # decimals that are stored: differences of rounding between machines have no effect
 
 
 def play_compiled(tournament: Tournament, chunk: Chunk) -> ChunkResult:
     """Play a chunk between two players in compiled code."""
     setting, (first, second) = tournament.games[chunk.game], tournament.pairings[chunk.pairing]
-    names, game = (tournament.players[first], tournament.players[second]), game_of(setting)
+    names, game = (opponent(tournament, first), opponent(tournament, second)), game_of(setting)
     one, two = (chooser_of(setting, name) for name in names)
     assert one is not None
     assert two is not None
     adjust = chunk.start < ADJUSTED_PAIRS
-    met = meet(
+    met = play_pairs(
         game, one, two, encounter_seed(tournament, chunk.game, chunk.pairing),
         range(chunk.start, chunk.stop), tournament.turn_limit, adjust,
     )  # fmt: skip
@@ -42,6 +49,7 @@ def play_compiled(tournament: Tournament, chunk: Chunk) -> ChunkResult:
         loser,
         met.choices,
         *adjusted_columns(game, names, met, tournament, adjust),
+        met.payoff,
     ]
     if adjust:  # only now the code of the luck adjustment is compiled too
         set_ready(tournament, chunk.game, chunk.pairing)

@@ -1,6 +1,6 @@
 """Which games the players of a tournament play, and the meetings that are left out for it.
 
->>> entrants(["greedy", "perfect"])["perfect"]
+>>> entrants({"greedy": "greedy", "perfect": "perfect"})["perfect"]
 Entrant(games=None, needs_solution=True)
 """
 
@@ -12,8 +12,7 @@ from typing import NamedTuple
 from duels.arena.model import Tournament
 from duels.core.errors import Misbehaved, OptionError, UnknownName
 from duels.core.presentation import listed
-from duels.players import CLASS, OPPONENT, class_of, named, player
-from duels.players.isolated import isolated
+from duels.players import CLASS, OPPONENT, class_of, make_player, parse_spec
 from duels.players.runner import guarded
 
 
@@ -24,16 +23,16 @@ class Entrant(NamedTuple):
     needs_solution: bool = False  # plays only games that are solved
 
 
-def entrants(names: Sequence[str]) -> dict[str, Entrant]:
+def entrants(texts: Mapping[str, str]) -> dict[str, Entrant]:
     """Every player by name. External programs and classes are started once to be asked."""
-    return {name: _entrant(name) for name in names}
+    return {name: _entrant(name, text) for name, text in texts.items()}
 
 
-def _entrant(name: str) -> Entrant:
-    kind = named(name).kind
+def _entrant(name: str, text: str) -> Entrant:
+    kind, known, *_ = parse_spec(text)
     if kind == OPPONENT:
-        return Entrant(None, class_of(name).needs_solution)
-    candidate = isolated(name, "") if kind == CLASS else player(name, "")
+        return Entrant(None, class_of(known).needs_solution)
+    candidate = make_player(text, "", own_process=True)
     try:
         guarded(candidate, candidate.prepare)
         games = getattr(candidate, "games", None)

@@ -6,18 +6,15 @@ from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
 from duels.arena.model import DISQUALIFIED, GameResult, Tournament
-from duels.players.runner import reasons as reasons_by_player
+from duels.players.runner import reasons_by_player
 
-FAILED = (
-    "forfeit",
-    "time",
-    DISQUALIFIED,
-)  # ends whose records name the failed players and the reason
-REASONS = 10  # listed separately
+# Kinds of ends for which the record has the failed players and the reason.
+FAILED = ("forfeit", "time", DISQUALIFIED)
+REASONS = 10  # the most that are listed separately
 
 
 class Reason(NamedTuple):
-    """A reason for forfeits, and the number of games."""
+    """A reason for failures, and the number of games with it."""
 
     why: str
     games: int
@@ -26,7 +23,7 @@ class Reason(NamedTuple):
 def with_reasons(
     games: Iterable[GameResult], records: Iterable[Mapping[str, Any]]
 ) -> list[GameResult]:
-    """Results with the failed seats and reasons from their records."""
+    """The results, with the failed seats and the reasons added from their records."""
     return [
         game._replace(failed=_failures(record)) if game.by in FAILED else game
         for game, record in zip(games, records, strict=True)
@@ -34,6 +31,7 @@ def with_reasons(
 
 
 def _failures(record: Mapping[str, Any]) -> tuple[tuple[int, str], ...]:
+    """The failed seats of a record, each with its reason."""
     last = record["entries"][-1]
     why = last.get("why") or record["result"]["reason"]
     players = tuple(number - 1 for number in last["players"])
@@ -41,7 +39,7 @@ def _failures(record: Mapping[str, Any]) -> tuple[tuple[int, str], ...]:
 
 
 def failures(game: GameResult) -> tuple[tuple[int, str], ...]:
-    """The seats that failed in a game, with the reason if it is stored."""
+    """The seats that failed in a game, each with its reason or a reference to the record."""
     if game.failed or game.loser is None:
         return game.failed
     return ((game.loser, "its record says why"),)
@@ -58,7 +56,7 @@ def disqualified(tournament: Tournament, games: Iterable[GameResult]) -> dict[st
 
 
 def reasons(texts: Iterable[str]) -> tuple[Reason, ...]:
-    """The number of games by reason, the most frequent first; rare ones are combined.
+    """Count equal reasons, the most frequent first; those after the first nine are combined.
 
     >>> reasons(["late", "crashed", "late"])
     (Reason(why='late', games=2), Reason(why='crashed', games=1))

@@ -57,6 +57,7 @@ class GameResult(NamedTuple):
     graded: tuple[int, int] | None = None  # by seat: graded choices
     loser: int | None = None  # the seat that lost by forfeit or time
     failed: tuple[tuple[int, str], ...] = ()  # the seats that forfeited or ran out of time, and why
+    payoff: float | None = None  # what seat 0 was paid; None: it was not stored
 
     @property
     def first_score(self) -> float:
@@ -69,6 +70,11 @@ class GameResult(NamedTuple):
         if self.adjusted is None:
             return None
         return 1.0 - self.adjusted if self.seat else self.adjusted
+
+    @property
+    def first_payoff(self) -> float | None:
+        """What the first player of the pairing was paid."""
+        return self.payoff if self.payoff is None or not self.seat else -self.payoff
 
 
 class Encounter(NamedTuple):
@@ -87,7 +93,7 @@ class Encounter(NamedTuple):
 class Tournament(NamedTuple):
     """The configuration that determines the results of a tournament."""
 
-    players: tuple[str, ...]  # names as given, each once
+    players: tuple[str, ...]  # names, each once; where none is given, the player's text
     games: tuple[Setting, ...]
     pairs: int  # of each pairing in each game, at most: an SPRT may end earlier
     seed: int  # of chance and of the built-in players
@@ -102,6 +108,11 @@ class Tournament(NamedTuple):
     # public, and these streams are derived from it too.
     key: int | None = None
     programs: tuple[str, ...] = ()  # a digest of each player's program; empty if not taken
+    commands: tuple[tuple[str, str], ...] = ()  # the texts of players with names of their own
+
+    def text_of(self, name: str) -> str:
+        """The text that names a player (`duels.players.parse_spec`)."""
+        return dict(self.commands).get(name, name)
 
     @property
     def engine(self) -> str:
@@ -150,6 +161,7 @@ class Tournament(NamedTuple):
         games = [{"slug": slug, "options": dict(options)} for slug, options in self.games]
         plays = [[name, list(slugs)] for name, slugs in self.plays]
         data = self._asdict() | {"players": list(self.players), "games": games, "plays": plays}
+        data["commands"] = dict(self.commands)
         del data["compiled"], data["key"]
         seed = self.seed if self.key is None else None
         programs = dict(zip(self.players, self.programs, strict=False))
@@ -173,4 +185,5 @@ class Tournament(NamedTuple):
             data.get("max_failures", MAX_FAILURES),
             tuple((name, tuple(slugs)) for name, slugs in data.get("plays", ())),
             data["key"], tuple(programs[name] for name in players) if programs else (),
+            tuple(data.get("commands", {}).items()),
         )  # fmt: skip

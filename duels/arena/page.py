@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from html import escape
 from math import ceil, floor, isfinite
 
@@ -10,16 +10,21 @@ from duels.analysis.page import STYLE
 from duels.arena.entrants import left_out_lines
 from duels.arena.ratings import Rating
 from duels.arena.report import (
+    APPROXIMATE,
     PARTLY,
     RAW,
+    counted,
     decided,
     interval,
     notes,
     options_text,
+    paid,
     percent,
     printed,
     regretted,
     scored,
+    shortened,
+    spaced,
     times,
     within,
 )
@@ -27,13 +32,14 @@ from duels.arena.summary import Meeting, Standing, Summary, SummaryPart
 
 WIDTH, ROW, LEFT, RIGHT = 800, 34, 20, 20  # of the rating chart
 LONG = 36  # characters of a name in the chart
+SHORT = 24  # characters of a name in a table
 STEPS = (10, 20, 50, 100, 200, 500, 1000, 2000)  # of the chart's axis, in Elo
 SHOWN = 20  # record numbers listed for one kind of failure
 MORE = """
 :root { --good: #1b6e2c; } @media (prefers-color-scheme: dark) { :root { --good: #7bd88f; } }
 body { max-width: 64rem; } h2 { margin-top: 2.5rem; } .wide { margin-bottom: 1.2rem; }
 td.number, th.number { text-align: right; font-variant-numeric: tabular-nums; }
-td.name, th.name { max-width: 16rem; overflow: hidden; text-overflow: ellipsis;
+td.name, th.name { max-width: 16rem; white-space: normal; overflow-wrap: anywhere;
   position: sticky; left: 0; background: var(--back); }
 td.why { white-space: normal; min-width: 16rem; }
 td.own { background: var(--line); } .ahead { color: var(--good); }
@@ -61,8 +67,8 @@ def page(found: Summary) -> str:
 {STYLE}{MORE}
 </style></head><body>
 <h1>Arena</h1>
-<p>{players} players, {found.played:,} games in pairs that share their chance with seats
-swapped, {tournament.described()}.</p>
+<p>{players} players, {found.played:,} games in pairs with seats swapped,
+{tournament.described()}.</p>
 <nav>{links}</nav>
 {body}{_regrets(found)}{_forfeits(found)}{_left_out(found)}<h2>What the numbers mean</h2>
 {below}
@@ -80,10 +86,8 @@ def _part(part: SummaryPart, number: int, players: Sequence[str]) -> str:
     options = options_text(part)
     approximate = ""
     if part.approximate and any(standing.regret for standing in part.standings):
-        approximate = (
-            "<p class='note'>Regrets are approximate where a game is: of choices with stored "
-            "values only.</p>"
-        )
+        approximate = f"<p class='note'>{APPROXIMATE}</p>"
+    names = shortened(players, SHORT)
     ratings = [standing.adjusted_rating or standing.rating for standing in part.standings]
     groups = len({rating.group for rating in ratings})
     apart = (
@@ -99,8 +103,8 @@ def _part(part: SummaryPart, number: int, players: Sequence[str]) -> str:
 {drawn(part.standings)}
 {_standings(part)}{apart}{approximate}
 <h3>Who met whom</h3>
-{_cross(part)}
-{_meetings(part)}{partly}
+{_cross(part, names)}
+{_meetings(part, names)}{partly}
 """
 
 
@@ -119,8 +123,9 @@ def _table(label: str, head: Iterable[str], rows: Iterable[Iterable[str]]) -> st
     )
 
 
-def _name(name: str) -> str:
-    return f"name|<span title='{_safe(name)}'>{_safe(name)}</span>"
+def _name(shown: Mapping[str, str], *names: str) -> str:
+    title, text = (" - ".join(some) for some in (names, map(shown.__getitem__, names)))
+    return f"name|<span title='{_safe(title)}'>{_safe(text)}</span>"
 
 
 def _number(text: str) -> str:
@@ -128,17 +133,22 @@ def _number(text: str) -> str:
 
 
 def _standings(part: SummaryPart) -> str:
+    """The standings, with whole names; other tables have them shortened."""
     head = ["name|player", *(f"number|{word}" for word in (
-        "Elo", "interval", "score", "no luck", "regret per choice", "forfeits"))]  # fmt: skip
+        "Elo", "interval", "score", "no luck", "as Player 1", "as Player 2", "regret per choice",
+        "forfeits"))]  # fmt: skip
+    pays = any(standing.payoff for standing in part.standings)
+    head += ["number|payoff"] if pays else []
     rows = []
     for standing in part.standings:
         rating = standing.adjusted_rating or standing.rating
         cells = (
             f"{rating.elo:+.0f}", interval(rating), scored(standing.score),
-            scored(standing.adjusted, standing.partly) or RAW, _regret(standing),
-            str(standing.forfeits or ""),
+            scored(standing.adjusted, standing.partly) or RAW, *map(counted, standing.seats),
+            _regret(standing),
+            str(standing.forfeits or ""), *([_payoff(standing)] if pays else []),
         )  # fmt: skip
-        rows.append([_name(standing.player), *map(_number, cells)])
+        rows.append([f"name|{_safe(standing.player)}", *map(_number, cells)])
     return _table(f"Standings, {part.title}", head, rows)
 
 
@@ -148,7 +158,12 @@ def _regret(standing: Standing) -> str:
     return f"{regretted(standing.regret)} +- {standing.regret.half:.4f}"
 
 
-def _cross(part: SummaryPart) -> str:
+def _payoff(found: Standing | Meeting) -> str:
+    half = "" if found.payoff is None else f" +- {found.payoff.half:.3f}"
+    return f"{paid(found.payoff)}{half}"
+
+
+def _cross(part: SummaryPart, shown: Mapping[str, str]) -> str:
     """Cross table of luck-adjusted scores; raw scores are marked."""
     names = [standing.player for standing in part.standings]
     without = any(meeting.adjusted for meeting in part.meetings)
@@ -162,7 +177,7 @@ def _cross(part: SummaryPart) -> str:
     head = ["name|", *(f"number|{n + 1}" for n in range(len(names)))]
     rows = []
     for number, one in enumerate(names):
-        cells = [f"name|{number + 1}. <span title='{_safe(one)}'>{_safe(one)}</span>"]
+        cells = [f"name|{number + 1}. <span title='{_safe(one)}'>{_safe(shown[one])}</span>"]
         for two in names:
             if one == two:
                 cells.append("own|")
@@ -176,11 +191,16 @@ def _cross(part: SummaryPart) -> str:
     return _table(f"Cross table, {part.title}", head, rows)
 
 
-def _meetings(part: SummaryPart) -> str:
+def _meetings(part: SummaryPart, shown: Mapping[str, str]) -> str:
     tested = any(meeting.sprt for meeting in part.meetings)
     saved = any(meeting.saving for meeting in part.meetings)
-    words = ["pairs", "score", "no luck", "superior"]
-    words += [*(["fewer games"] if saved else []), *(["SPRT"] if tested else [])]
+    words = ["pairs", "score", "no luck", "superior", "as Player 1", "as Player 2"]
+    words += ["pairs: 0, 1/4, 1/2, 3/4, 1"]
+    pays = any(meeting.payoff for meeting in part.meetings)
+    words += [
+        *(["fewer games"] if saved else []), *(["SPRT"] if tested else []),
+        *(["payoff"] if pays else []),
+    ]  # fmt: skip
     head = ["name|", *(f"number|{word}" for word in words), *(["number|record"])]
     rows = []
     for meeting in part.meetings:
@@ -188,10 +208,12 @@ def _meetings(part: SummaryPart) -> str:
         cells = [
             f"{meeting.score.pairs:,}", scored(meeting.score),
             scored(meeting.adjusted, meeting.partly) or RAW, percent(best.superior),
+            *map(counted, meeting.seats), spaced(meeting.pentanomial),
             *([_saving(meeting)] if saved else []),
             *([decided(meeting.sprt) if meeting.sprt else ""] if tested else []),
+            *([_payoff(meeting)] if pays else []),
         ]  # fmt: skip
-        pair = _name(f"{meeting.one} - {meeting.two}")
+        pair = _name(shown, meeting.one, meeting.two)
         rows.append([pair, *map(_number, cells), f"number|<code>#{meeting.record}</code>"])
     return _table(f"Meetings, {part.title}", head, rows)
 
@@ -208,9 +230,10 @@ def _regrets(found: Summary) -> str:
     games = [part for part in found.games if any(standing.regret for standing in part.standings)]
     if len(games) < 2:
         return ""
+    shown = shortened(found.tournament.players, SHORT)
     said = {(s.player, number): s for number, part in enumerate(games) for s in part.standings}
     rows = [
-        [_name(standing.player), *(
+        [_name(shown, standing.player), *(
             _number(_regret(said[standing.player, number]))
             if (standing.player, number) in said else "number|"
             for number in range(len(games))
@@ -227,13 +250,13 @@ def _regrets(found: Summary) -> str:
 def _forfeits(found: Summary) -> str:
     if not found.forfeits:
         return ""
-    rows = []
+    rows, shown = [], shortened(found.tournament.players, SHORT)
     for failed in found.forfeits:
         numbers = " ".join(f"<code>#{number}</code>" for number in failed.records[:SHOWN])
         more = " ..." if len(failed.records) > SHOWN else ""
         reasons = "<br>".join(f"{games:,} &times; {_safe(why)}" for why, games in failed.reasons)
         rows.append([
-            _name(failed.player), f"|{_safe(failed.game)}", f"|{_safe(failed.by)}",
+            _name(shown, failed.player), f"|{_safe(failed.game)}", f"|{_safe(failed.by)}",
             _number(f"{len(failed.records):,}"), f"why|{reasons}", f"|{numbers}{more}",
         ])  # fmt: skip
     head = ["name|player", "|game", "|lost by", "number|games", "|why", "|records"]
@@ -251,7 +274,8 @@ def _left_out(found: Summary) -> str:
 
 def drawn(standings: Sequence[Standing]) -> str:
     """Ratings with intervals as an SVG: luck-adjusted where known, the raw rating behind."""
-    pairs = [(s.player, s.adjusted_rating or s.rating, s.rating) for s in standings]
+    names = shortened([standing.player for standing in standings], LONG)
+    pairs = [(names[s.player], s.adjusted_rating or s.rating, s.rating) for s in standings]
     if not pairs:
         return ""
     ends = [edge for _, *both in pairs for rating in both for edge in (rating.low, rating.high)]
@@ -272,14 +296,13 @@ def drawn(standings: Sequence[Standing]) -> str:
     shapes = []
     for number, (name, best, raw) in enumerate(pairs):
         y = ROW * 2 * number + ROW * 1.5
-        shown = name if len(name) <= LONG else "..." + name[-LONG + 3 :]
         at = place(best.elo)
         anchor = "start" if at < WIDTH / 3 else "end" if at > 2 * WIDTH / 3 else "middle"
         shapes.append(
             line(raw, y, "raw", 12) + line(best, y, "curve", 5)
             + f'<circle cx="{place(best.elo):.1f}" cy="{y}" r="7" class="mark"/>'
             + f'<text x="{at:.1f}" y="{y - 13}" text-anchor="{anchor}">'
-            + f"{_safe(shown)} {best.elo:+.0f}</text>"
+            + f"{_safe(name)} {best.elo:+.0f}</text>"
         )  # fmt: skip
     bottom = ROW * 2 * len(pairs) + 4
     step = next((s for s in STEPS if (high - low) / s <= 6), STEPS[-1])

@@ -20,7 +20,7 @@ from collections.abc import Iterator
 from hashlib import sha256
 
 from duels import __version__
-from duels.players import CLASS, COMMAND, named
+from duels.players import CLASS, COMMAND, parse_spec
 from duels.players.references import command_of
 
 BLOCK = 1 << 20  # bytes read at a time
@@ -28,9 +28,9 @@ MAIN, PACKAGE = "__main__.py", "__init__.py"  # what Python runs of a folder and
 INSTALLED = ("site-packages", "dist-packages")
 
 
-def digest_of(name: str) -> str:
-    """A text that changes with the program of a player, given by name."""
-    kind = named(name).kind
+def digest_of(text: str) -> str:
+    """A text that changes with the program of the player that `text` names."""
+    kind, name, *_ = parse_spec(text)
     if kind == COMMAND:
         paths = command_files(command_of(name))
     elif kind == CLASS:

@@ -89,9 +89,9 @@ def _merged(met: Met) -> dict[tuple[str, str], Moments]:
             continue
         # A luck-adjusted mean may lie outside of 0 to 1, which no rating explains.
         mean = min(1.0, max(0.0, moments.mean))
-        moments = Moments.made(moments.size, mean, moments.error)
+        moments = Moments.from_mean(moments.size, mean, moments.error)
         if one > two:
-            one, two, moments = two, one, moments.turned()
+            one, two, moments = two, one, moments.for_opponent()
         found[one, two] = found.get((one, two), Moments()).plus(moments)
     return found
 

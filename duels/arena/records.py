@@ -3,23 +3,21 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from functools import lru_cache
 from random import Random
 from typing import Any, NamedTuple
 
 from duels.arena.archive import Archive
 from duels.arena.chunk_encoding import ChunkResult, damaged, inflated, unpacked_results
-from duels.arena.compiled_worker import ACTIONS
-from duels.arena.model import GameIndex, Tournament
+from duels.arena.model import GameIndex, GameResult, Tournament
 from duels.arena.schedule import encounter_seed, game_of
 from duels.arena.worker import identity
 from duels.core.errors import RecordError
 from duels.core.game import AnyGame, Chance, Outcome
 from duels.core.match import Match
-from duels.core.record import loads
+from duels.core.record import loads, to_json
 from duels.games import load
-from duels.kernels import kernel_of, np
-from duels.kernels.pairs import retrace
 
 CHANGED = "the game cannot be played again: another version of this program played it"
 
@@ -36,16 +34,42 @@ def record(archive: Archive, number: int) -> Match:
         raise RecordError(f"game {number} of {archive.folder} was not played")
     if done.chunk.compiled:
         return compiled_record(tournament, game_index, done)
-    try:
-        records = json.loads(inflated(done.records))
-        text = json.dumps(records[2 * (game_index.pair - done.chunk.start) + game_index.seat])
-    except (ValueError, IndexError, KeyError, TypeError):
-        raise damaged("games in it are damaged", archive.folder) from None
-    match = loads(text, load)
+    number = 2 * (game_index.pair - done.chunk.start) + game_index.seat
+    match = loads(json.dumps(_stored_records(archive, done)[number]), load)
     match.about = identity(tournament, game_index)[
         "about"
     ]  # more players change the numbers of games
     return match
+
+
+def all_records(archive: Archive) -> Iterator[dict[str, Any]]:
+    """The record of every stored game as JSON values, by game, pairing, pair and seat."""
+    tournament = archive.tournament
+    for done in archive.everything():
+        stored = None if done.chunk.compiled else _stored_records(archive, done)
+        for number in range(done.chunk.games):
+            pair, seat = done.chunk.start + number // 2, number % 2
+            game_index = GameIndex(done.chunk.game, done.chunk.pairing, pair, seat)
+            if stored is None:
+                yield to_json(compiled_record(tournament, game_index, done))
+            else:
+                yield stored[number] | {"about": identity(tournament, game_index)["about"]}
+
+
+def _stored_records(archive: Archive, done: ChunkResult) -> list[dict[str, Any]]:
+    try:
+        records: list[dict[str, Any]] = json.loads(inflated(done.records))
+        if len(records) != done.chunk.games or not all(isinstance(one, dict) for one in records):
+            raise ValueError(len(records))
+    except (ValueError, TypeError):
+        raise damaged("games in it are damaged", archive.folder) from None
+    return records
+
+
+@lru_cache(maxsize=2)
+def _compiled_games(done: ChunkResult) -> tuple[list[GameResult], bytes]:
+    """The results of a chunk and its actions; cached, since its games are read one by one."""
+    return unpacked_results(done.chunk, done.results), inflated(done.records)
 
 
 def compiled_record(tournament: Tournament, game_index: GameIndex, done: ChunkResult) -> Match:
@@ -55,16 +79,20 @@ def compiled_record(tournament: Tournament, game_index: GameIndex, done: ChunkRe
     are inferred from the rules. If several outcomes lead to the same state, like the faces of a die
     that hit, one is drawn by their odds.
     """
+    from duels.arena.compiled_worker import ACTIONS
+    from duels.kernels import kernel_of, np
+    from duels.kernels.pairs import replay_game
+
     game = game_of(tournament.games[game_index.game])
-    results = unpacked_results(done.chunk, done.results)
+    results, stored = _compiled_games(done)
     number = 2 * (game_index.pair - done.chunk.start) + game_index.seat
     begin = sum(earlier.choices for earlier in results[:number])
     result = results[number]
     choosers = 2 if kernel_of(game).sealed(game) else 1
-    actions = np.frombuffer(inflated(done.records), ACTIONS).reshape(-1, choosers)
+    actions = np.frombuffer(stored, ACTIONS).reshape(-1, choosers)
     actions = actions[begin : begin + result.choices]
     encounter = encounter_seed(tournament, game_index.game, game_index.pairing)
-    again = retrace(game, actions, encounter, game_index.pair, tournament.turn_limit)
+    again = replay_game(game, actions, encounter, game_index.pair, tournament.turn_limit)
     given, moves = identity(tournament, game_index), game.moves()
     rng = Random(given["id"])
     match = Match(game, None, now=lambda: None, **given)
@@ -73,7 +101,7 @@ def compiled_record(tournament: Tournament, game_index: GameIndex, done: ChunkRe
             if choice:
                 for seat, action in zip(match.deciders, actions[choice - 1].tolist(), strict=True):
                     match.submit(seat, moves[action])
-            for outcome in between(game, match.state, state, rng):
+            for outcome in chance_outcomes(game, match.state, state, rng):
                 match.enact(Outcome(outcome))
     except ValueError:  # an illegal action, or a choice where no player decides
         raise RecordError(CHANGED) from None
@@ -84,7 +112,7 @@ def compiled_record(tournament: Tournament, game_index: GameIndex, done: ChunkRe
     return match
 
 
-class Reached(NamedTuple):
+class ChancePaths(NamedTuple):
     """The ways to reach a state by chance events, with their probabilities."""
 
     chance: list[float]  # of each predecessor and outcome
@@ -92,15 +120,15 @@ class Reached(NamedTuple):
 
 
 @lru_cache(maxsize=64)
-def _reachable(game: AnyGame, state: Any) -> list[dict[Any, Reached]]:
+def _reachable(game: AnyGame, state: Any) -> list[dict[Any, ChancePaths]]:
     """The states that chance events alone can reach from a state, by the number of events."""
-    layers = [{state: Reached([1.0], [])}]
+    layers = [{state: ChancePaths([1.0], [])}]
     while True:
-        after: dict[Any, Reached] = {}
+        after: dict[Any, ChancePaths] = {}
         for before, reached in layers[-1].items():
             turn = game.turn(before)
             for outcome, odd in turn.odds.items() if isinstance(turn, Chance) else ():
-                found = after.setdefault(game.play(before, outcome), Reached([], []))
+                found = after.setdefault(game.play(before, outcome), ChancePaths([], []))
                 found.chance.append(sum(reached.chance) * float(odd))
                 found.ways.append((before, outcome))
         if not after:
@@ -108,13 +136,13 @@ def _reachable(game: AnyGame, state: Any) -> list[dict[Any, Reached]]:
         layers.append(after)
 
 
-def between(game: AnyGame, before: Any, after: Any, rng: Random) -> list[str]:
+def chance_outcomes(game: AnyGame, before: Any, after: Any, rng: Random) -> list[str]:
     """Chance outcomes that lead from one state to another, drawn by the odds of all that do.
 
     >>> from duels.games import load
     >>> game = load("firewall-breach")
     >>> rolling = game.play(game.start(), "attack")
-    >>> [between(game, rolling, game.play(rolling, "5"), Random(n)) for n in range(4)]
+    >>> [chance_outcomes(game, rolling, game.play(rolling, "5"), Random(n)) for n in range(4)]
     [['6'], ['4'], ['6'], ['4']]
     """
     layers = _reachable(game, before)

@@ -19,7 +19,7 @@ from duels.arena.model import Tournament
 from duels.core.errors import OptionError, quote
 from duels.core.presentation import listed
 
-MAY_GROW = ("players", "pairs", "programs", "plays")
+MAY_GROW = ("players", "pairs", "programs", "plays", "commands")
 
 
 def joined(folder: str, there: Tournament, tournament: Tournament) -> Tournament:
@@ -38,6 +38,8 @@ def joined(folder: str, there: Tournament, tournament: Tournament) -> Tournament
         raise refused(folder, f"{there.players[0]} was the first player")
     before, now = (dict(zip(it.players, it.programs, strict=False)) for it in (there, tournament))
     for name in there.players:
+        if there.text_of(name) != tournament.text_of(name):
+            raise refused(folder, f"{name} was {there.text_of(name)}")
         if before.get(name) != now.get(name):
             raise refused(folder, f"{name} has changed since")
     players = (*there.players, *(name for name in tournament.players if name not in there.players))
@@ -55,8 +57,8 @@ def renumbered(there: Tournament, tournament: Tournament) -> dict[int, int]:
 
 def refused(folder: str, why: str) -> OptionError:
     return OptionError(
-        f"{quote(folder)} holds another tournament: {why}; choose another --out, or --fresh to "
-        "start over"
+        f"{quote(folder)} holds another tournament: {why}; choose another --out, or use --fresh "
+        "to start over"
     )
 
 
@@ -67,7 +69,8 @@ def _difference(name: str, there: Tournament, tournament: Tournament) -> str:
         )  # fmt: skip
         return f"its seed is {one}, not {two if one != two else 'this one'}"
     old, new = there.to_stored()[name], tournament.to_stored()[name]
-    return f"its {name} is {_text(old)}, not {_text(new)}"
+    verb = "are" if name.endswith("s") else "is"
+    return f"its {name} {verb} {_text(old)}, not {_text(new)}"
 
 
 def _text(value: Any) -> str:

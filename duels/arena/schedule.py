@@ -8,21 +8,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator
+from contextlib import suppress
 from functools import cache, lru_cache
 from hashlib import sha256
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from duels.algorithms import solve
+from duels.algorithms.solution import Progress
 from duels.arena.entrants import entrants, plays
 from duels.arena.model import GameIndex, Setting, Tournament
 from duels.core.chance import stream
-from duels.core.errors import OptionError, UnknownName, quote
+from duels.core.errors import OptionError, UnknownName, program, quote
 from duels.core.game import AnyGame
 from duels.core.presentation import listed
 from duels.games import load
-from duels.kernels import CompiledPolicy, NoKernel, have_numba
-from duels.players import HUMAN, OPPONENT, named, outside
+from duels.players import HUMAN, OPPONENT, PlayerSpec, bare, external_kind, parse_spec
+
+if TYPE_CHECKING:
+    from duels.kernels import CompiledPolicy
 
 COMPILED_PAIRS, PYTHON_PAIRS = 1000, 5  # in a chunk, by engine
 ADJUSTED_PAIRS = (
@@ -95,8 +99,13 @@ def compiled(tournament: Tournament, game: int, pairing: int) -> bool:
     return (
         tournament.compiled
         and tournament.time_limit is None
-        and all(has_chooser(tournament.games[game], tournament.players[index]) for index in players)
+        and all(has_chooser(tournament.games[game], opponent(tournament, i)) for i in players)
     )
+
+
+def opponent(tournament: Tournament, index: int) -> str:
+    """A player without a given name and limits: the name of a built-in one, or its program."""
+    return bare(tournament.text_of(tournament.players[index]))
 
 
 @cache
@@ -109,20 +118,36 @@ def has_chooser(setting: Setting, name: str) -> bool:
 def chooser_of(setting: Setting, name: str) -> CompiledPolicy | None:
     """A player in compiled code, with its cached tables; None if there is none."""
     from duels.envs.opponents import batch_opponents, chooser
+    from duels.kernels import NoKernel
 
     game = game_of(setting)
     try:
-        known = named(name).kind == OPPONENT and name in batch_opponents(game)
+        known = parse_spec(name).kind == OPPONENT and name in batch_opponents(game)
         return chooser(game, name) if known else None
     except NoKernel:
         return None
 
 
+def prepare(setting: Setting, players: Iterable[str], progress: Progress | None) -> None:
+    """Make the players of a game without a kernel of its own, which may take long."""
+    from duels.envs.opponents import batch_opponents, chooser
+    from duels.kernels import NoKernel, kernel_of, registered_kernel
+
+    game = game_of(setting)
+    kind: type = type(game)  # mypy mistakes type[Game] for something with the hash of a game
+    if registered_kernel(kind) is not None:
+        return
+    with suppress(NoKernel):
+        kernel_of(game, progress)
+        for name in sorted(set(players).intersection(batch_opponents(game))):
+            chooser(game, name, progress)
+
+
 def encounter_seed(tournament: Tournament, game: int, pairing: int) -> int:
     """The seed of a pairing in a game, from the tournament's seed, the rules and the names."""
     setting, (one, two) = tournament.games[game], tournament.pairings[pairing]
-    named = [tournament.seed, *setting, tournament.players[one], tournament.players[two]]
-    return int.from_bytes(sha256(f"duels arena {named!r}".encode()).digest()[:16], "big")
+    parts = [tournament.seed, *setting, tournament.players[one], tournament.players[two]]
+    return int.from_bytes(sha256(f"duels arena {parts!r}".encode()).digest()[:16], "big")
 
 
 def pair_seed(encounter: int, pair: int) -> int:
@@ -130,9 +155,10 @@ def pair_seed(encounter: int, pair: int) -> int:
     return int.from_bytes(sha256(f"duels arena {encounter} {pair}".encode()).digest()[:16], "big")
 
 
-def is_external(name: str) -> bool:
+def is_external(tournament: Tournament, index: int) -> bool:
     """Whether a player is external: code that is not part of this package."""
-    return outside(name) is not None and not name.startswith("duels.")
+    name = opponent(tournament, index)
+    return external_kind(name) is not None and not name.startswith("duels.")
 
 
 def game_seed(tournament: Tournament, game_index: GameIndex) -> int:
@@ -142,7 +168,7 @@ def game_seed(tournament: Tournament, game_index: GameIndex) -> int:
     """
     encounter = encounter_seed(tournament, game_index.game, game_index.pairing)
     external = any(
-        is_external(tournament.players[index]) for index in tournament.pairings[game_index.pairing]
+        is_external(tournament, index) for index in tournament.pairings[game_index.pairing]
     )
     if not (external and game_index.seat):
         return pair_seed(encounter, game_index.pair)
@@ -157,8 +183,9 @@ def player_stream(tournament: Tournament, game_index: GameIndex, seat: int) -> s
     has and that, with a secret seed, does not depend on the seed.
     """
     pairing = tournament.pairings[game_index.pairing]
-    name = tournament.players[pairing[seat ^ game_index.seat]]
-    if not is_external(name):
+    own = pairing[seat ^ game_index.seat]
+    name = tournament.players[own]
+    if not is_external(tournament, own):
         return stream(game_seed(tournament, game_index), seat)
     key = tournament.seed if tournament.key is None else tournament.key
     names = [tournament.players[index] for index in pairing]
@@ -173,42 +200,53 @@ def player_stream(tournament: Tournament, game_index: GameIndex, seat: int) -> s
     return sha256(f"duels arena player {about!r}".encode()).hexdigest()
 
 
-def checked(tournament: Tournament) -> Tournament:
-    """The tournament with full names, after checks that it can be played.
+def checked(tournament: Tournament, progress: Progress | None = None) -> Tournament:
+    """The tournament with the players' names, from their texts, after checks that it can be played.
 
     Solves the games in which a player needs the solution.
     """
-    players = tuple(_name(text) for text in tournament.players)
+    specs = [_computer_player(text) for text in tournament.players]
+    players = tuple(spec.title for spec in specs)
     if len(players) < 2:
-        raise OptionError("a tournament takes two players or more")
+        raise OptionError(f"a tournament needs at least two players; got {len(players)}")
     for name in players:
         if players.count(name) > 1:
-            raise OptionError(f"{name} is given twice; each player plays once")
+            raise OptionError(f"{name} is given twice; give each a name, as in NAME={bare(name)}")
     if not tournament.games:
-        raise OptionError("a tournament takes a game or more")
+        raise OptionError("a tournament needs at least one game")
     if len(set(tournament.games)) < len(tournament.games):
-        raise OptionError("each game is played once; one is given twice")
+        raise OptionError("a game is listed twice; list each game once")
     if not 1 <= tournament.pairs <= MOST_PAIRS:
         raise OptionError(f"pairs: expected 1 to {MOST_PAIRS:,}; got {quote(tournament.pairs)}")
     for setting in tournament.games:
         game_of(setting)  # raises if its options are wrong
-    found = entrants(players)
+    found = entrants({spec.title: spec.text for spec in specs})
     tournament = tournament._replace(
-        players=players, plays=plays(found, [game.slug for game in tournament.games])
-    )
+        players=players, plays=plays(found, [game.slug for game in tournament.games]),
+        commands=tuple((spec.label, spec.text) for spec in specs if spec.label),
+    )  # fmt: skip
     if not tournament.meetings:
-        raise OptionError("no two of the players that meet play the same game; see --games")
+        raise OptionError(
+            "no two of the players that meet play the same game; choose other --games"
+        )
     for game, pairing in tournament.meetings:
         if any(found[players[index]].needs_solution for index in tournament.pairings[pairing]):
-            solve(game_of(tournament.games[game]))  # raises if it cannot be solved
-    return tournament._replace(compiled=tournament.compiled and have_numba())
+            solve(game_of(tournament.games[game]), progress)  # raises if it cannot be solved
+    if tournament.compiled:
+        from duels.kernels import have_numba
+
+        tournament = tournament._replace(compiled=have_numba())
+    return tournament
 
 
-def _name(text: str) -> str:
-    kind, name = named(text)
-    if kind == HUMAN:
-        raise UnknownName("a human cannot play in a tournament; play with 'duels play'")
-    return name
+def _computer_player(text: str) -> PlayerSpec:
+    """The parsed text; UnknownName if it names a human."""
+    found = parse_spec(text)
+    if found.kind == HUMAN:
+        raise UnknownName(
+            f"a human cannot play in a tournament; to play yourself: {program()} play"
+        )
+    return found
 
 
 def describe(tournament: Tournament) -> str:

@@ -11,7 +11,8 @@ import os
 import signal
 import socket
 import threading
-from collections.abc import Iterable, Iterator, Mapping
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from importlib import import_module
 from itertools import islice
@@ -22,9 +23,9 @@ from duels.arena.archive import Archive
 from duels.arena.chunk_encoding import ChunkResult, results_with_reasons, unpacked_results
 from duels.arena.engine import is_ready
 from duels.arena.failures import disqualified
-from duels.arena.model import Encounter, Tournament
+from duels.arena.model import Encounter, GameResult, Tournament
 from duels.arena.schedule import Chunk, chunks
-from duels.arena.sprt import CONTINUE, Sprt
+from duels.arena.sprt import CONTINUE, Sprt, Verdict
 from duels.arena.worker import end_programs, play
 from duels.core.errors import DuelsError, MissingExtra, OptionError, one_line, quote
 from duels.core.extras import install_command
@@ -40,7 +41,7 @@ class WorkerLost(DuelsError):
     """A worker process or the connection to it failed."""
 
 
-class Tests:
+class SequentialTests:
     """The sequential tests of a tournament; each receives its pairs in order."""
 
     def __init__(self, tournament: Tournament) -> None:
@@ -62,10 +63,18 @@ class Tests:
                 test.add(score)
             self._next[key] = chunk.stop
 
+    def running(self) -> Iterator[tuple[tuple[int, int], Verdict]]:
+        """The state of each test that has begun, by game and pairing."""
+        for key, test in sorted(self._tests.items()):
+            yield key, test.verdict
+
     def decided(self, chunk: Chunk) -> bool:
         """Whether the test of the chunk's pairing in its game has reached a verdict."""
         test = self._tests.get((chunk.game, chunk.pairing))
         return test is not None and test.state != CONTINUE
+
+
+Watch = Callable[[list[GameResult], SequentialTests], None]
 
 
 def run(
@@ -75,12 +84,18 @@ def run(
     cluster: str | None = None,
     progress: Progress | None = None,
     pairs: int | None = None,
+    watch: Watch | None = None,
 ) -> int:
     """Play the chunks that are not in the archive; returns the number of games played.
 
     If workers are lost, the remaining chunks are scheduled again. `pairs` limits the pairs to play.
+    `watch` gets the results of all games, those in the archive included.
     """
-    tournament, there, tests = archive.tournament, archive.chunks(), Tests(archive.tournament)
+    tournament, there, tests = (
+        archive.tournament,
+        archive.chunks(),
+        SequentialTests(archive.tournament),
+    )
     if tournament.sprt is not None:
         for done in archive.everything():
             tests.add(done)
@@ -89,9 +104,13 @@ def run(
         encounter for encounter in {(chunk.game, chunk.pairing) for chunk in todo}
         if not tournament.compiled or is_ready(tournament, *encounter)
     }  # fmt: skip
+    if watch is not None:
+        for done in archive.everything():
+            watch(unpacked_results(done.chunk, done.results), tests)
     run_id, out = os.urandom(8).hex(), archive.disqualified()
     whole = sum(chunk.games for chunk in todo)
     count = passed = 0
+    began = time.monotonic()
 
     def pending(stored: set[Chunk]) -> Iterator[Chunk]:
         nonlocal passed
@@ -115,7 +134,9 @@ def run(
     def tell(what: str = "") -> None:
         if progress is not None and whole:
             done = min(1.0, (count + passed) / whole)
-            progress(done, what or f"{count:,} of {whole:,} games")
+            rate = count / max(1e-3, time.monotonic() - began)
+            speed = f", {rate:,.{0 if rate >= 10 else 1}f} games/s" if count else ""
+            progress(done, what or f"{count:,} of {whole:,} games{speed}")
 
     tell()
     while True:
@@ -123,9 +144,12 @@ def run(
         try:
             for done in workers(tournament, pending(archive.chunks()), jobs, cluster, run_id, out):
                 archive.add(done)
-                for name, why in disqualified(tournament, results_with_reasons(done)).items():
+                results = results_with_reasons(done)
+                for name, why in disqualified(tournament, results).items():
                     out.setdefault(name, why)
                 tests.add(done)
+                if watch is not None:
+                    watch(results, tests)
                 count += done.chunk.games
                 tell()
             return count

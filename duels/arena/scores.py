@@ -10,9 +10,9 @@ lost pairs, the interval is that of Clopper and Pearson; with half of it at eith
 Jeffreys. The share goes from the first to the second as more pairs differ from the most common
 score. So an interval has a width even if all pairs ended alike, and it need not be symmetric.
 
-Luck-adjusted scores are not bounded by 0 and 1; `Sample.adjusted` estimates the ends of the scale.
-Their limits keep a minimum distance from the mean: a result that did not occur in n pairs can still
-have a probability of 3.7 / n (Clopper and Pearson), and its score can be `RARE` away from the mean.
+Luck-adjusted scores are not bounded by 0 and 1; the ends of their scale are the furthest scores
+that occurred, or where a kind of pair that did not occur may be (`Sample.adjusted`). Their limits
+are quantiles of Student's distribution, as is usual where a variance is estimated.
 
 >>> [round(number, 3) for number in estimate([1, 1, 0.5, 1])]  # mean, low, high, pairs, superior
 [0.875, 0.342, 0.996, 4, 0.916]
@@ -27,15 +27,12 @@ from math import erfc, log, sqrt
 from typing import NamedTuple
 
 CONFIDENCE = 1.959964  # standard errors in half of a 95 % interval
-TAIL = 0.025  # beyond either limit of it
 SMOOTH = 10  # pairs that differ from the most common score at which the share of the end is 3/4
 FEW = 8  # the variance of fewer pairs is not meaningful
-# MARGIN + MORE / pairs pseudo-pairs are added beyond a limit of adjusted scores, because the share
-# of luck and the ends of the scale are estimates themselves. Found by simulation, as is RARE.
-MARGIN, MORE = 0.2, 15
-# How far from the mean the adjusted score of an unobserved kind of pair may be: the smallest value
-# that is sufficient for 50 pairs where one in twenty is a blunder and all others are nearly alike.
-RARE = 0.036
+# How far off an unobserved kind of pair may always be when adjusted, as a part of how far it is if
+# raw. That is sufficient for 50 pairs of which one in twenty is 0.05 off and all others are nearly
+# alike: 8 % of such samples have none of the former.
+UNSEEN = 0.1
 GROUPS = 64  # distinct deviations that are kept; close ones are merged
 CLOSE = 1e-8  # relative tolerance of the bisection
 ROUNDING = 1e-12  # deviations up to this are rounding errors
@@ -60,7 +57,7 @@ class Moments(NamedTuple):
         return cls(count, total, squares)
 
     @classmethod
-    def made(cls, size: float, mean: float, error: float) -> Moments:
+    def from_mean(cls, size: float, mean: float, error: float) -> Moments:
         """The moments of `size` numbers whose mean has this value and this standard error."""
         return cls(size, size * mean, size * (size * error**2 + mean**2))
 
@@ -73,7 +70,7 @@ class Moments(NamedTuple):
         """The moments if each number occurred `factor` times."""
         return Moments(self.size * factor, self.total * factor, self.squares * factor)
 
-    def turned(self) -> Moments:
+    def for_opponent(self) -> Moments:
         """The moments of the other player's scores."""
         return Moments(self.size, self.size - self.total, self.size - 2 * self.total + self.squares)
 
@@ -126,7 +123,6 @@ class Sample(NamedTuple):
     varied: float  # number of pairs whose score is not the most common one
     ends: tuple[float, float]  # deviations of a lost pair and of a won pair
     known: int = 0  # number of luck-adjusted pairs
-    unseen: float = 0.0  # how far an unobserved kind of pair may move the mean
 
     @classmethod
     def of(cls, scores: Sequence[float]) -> Sample:
@@ -140,27 +136,20 @@ class Sample(NamedTuple):
     def adjusted(cls, scores: Sequence[float], raw: Sequence[float]) -> Sample:
         """The sample of luck-adjusted pair scores; `raw` are the raw scores of the same pairs.
 
-        The ends of the scale are those of raw scores times the ratio of the standard deviations.
-        The ratio is increased if few raw scores vary, since it is then uncertain. The ends are at
-        least as far out as the two values of a two-point distribution with the variance and the
-        skewness of the adjusted scores: if a few pairs are far off on one side, more of them may be
-        missing from the sample.
+        The ends of the scale are the furthest scores that occurred, but no closer than an
+        unobserved kind of pair may be. Where no raw score varied that is as far as a raw score: no
+        pair has shown that it would be luck. After k that varied and were luck, the next one is not
+        with probability 1 / (k + 2) (Laplace's rule of succession), with a standard deviation of
+        about the same; the sum of both is how much of the raw distance is taken to be left.
         """
         found, before, pairs = cls.of(scores), cls.of(raw), len(scores)
-        scale = 1.0
-        if before.variance > NOTHING:
-            scale = sqrt(found.variance / before.variance) * (1 + 1 / before.varied)
-        low, high = (scale * end for end in before.ends)
-        if found.variance > NOTHING:
-            lean = sum((score - found.mean) ** 3 for score in scores) / pairs / found.variance
-            root = sqrt(lean * lean + 4 * found.variance)
-            low, high = min(low, (lean - root) / 2), max(high, (lean + root) / 2)
+        part = max(UNSEEN, 2 / (2 + before.varied))
+        low, high = (part * end for end in before.ends)
         grow = sqrt(pairs / (pairs - 1))
         return found._replace(
             deviations=tuple((grow * gap, count) for gap, count in found.deviations),
-            ends=(low, high),
+            ends=(min(low, min(scores) - found.mean), max(high, max(scores) - found.mean)),
             known=pairs,
-            unseen=RARE * (1 - TAIL ** (1 / pairs)),
         )
 
     @property
@@ -168,7 +157,7 @@ class Sample(NamedTuple):
         """The variance of the deviations."""
         return sum(count * gap * gap for gap, count in self.deviations) / self.pairs
 
-    def turned(self) -> Sample:
+    def for_opponent(self) -> Sample:
         """The sample of the other player's scores."""
         turned = tuple((-gap, count) for gap, count in reversed(self.deviations))
         low, high = self.ends
@@ -177,7 +166,7 @@ class Sample(NamedTuple):
     def score(self) -> Score:
         """The mean with its 95 % interval."""
         low = self.mean + self._below()
-        high = self.mean - self.turned()._below()
+        high = self.mean - self.for_opponent()._below()
         return Score(
             self.mean, low, high, self.known or self.pairs, _superior(self.mean, low, high)
         )
@@ -186,10 +175,8 @@ class Sample(NamedTuple):
         """The lower limit minus the mean, which is 0 or less."""
         low, high = self.ends
         far = 0.5 + 0.5 / (1 + self.varied / SMOOTH)
-        near = 1 - far
-        if self.known:
-            far += MARGIN + MORE / self.known
-        return min(-self.unseen, _limit([*self.deviations, (low, far), (high, near)]))
+        distance = student(self.known - 1) if self.known else CONFIDENCE
+        return min(0.0, _limit([*self.deviations, (low, far), (high, 1 - far)], distance))
 
 
 def estimate(scores: Iterable[float]) -> Score | None:
@@ -209,7 +196,7 @@ def joined(parts: Sequence[tuple[float, Sample]]) -> Sample:
     whole, pairs = sum(weight for weight, _ in parts), sum(part.pairs for _, part in parts)
     mean = sum(weight * part.mean for weight, part in parts) / whole
     deviations: list[tuple[float, float]] = []
-    varied = low = high = unseen = 0.0
+    varied = low = high = 0.0
     for weight, part in parts:
         factor = weight / whole * pairs / part.pairs  # weight of one pair, 1 on average
         shift = 0.0 if part.pairs >= FEW else part.mean - mean
@@ -218,9 +205,8 @@ def joined(parts: Sequence[tuple[float, Sample]]) -> Sample:
         varied += min(1.0, factor) * part.varied
         low += weight / whole * factor * part.ends[0]
         high += weight / whole * factor * part.ends[1]
-        unseen += (weight / whole * part.unseen) ** 2
     known = sum(part.known for _, part in parts)
-    return Sample(pairs, mean, grouped(deviations), varied, (low, high), known, sqrt(unseen))
+    return Sample(pairs, mean, grouped(deviations), varied, (low, high), known)
 
 
 def combined(adjusted: Sample, rest: Sample, raw: Sample) -> Sample:
@@ -247,8 +233,11 @@ def grouped(deviations: Iterable[tuple[float, float]]) -> Grouped:
     return tuple((total / size, size) for total, size in groups.values())
 
 
-def _limit(parts: Sequence[tuple[float, float]]) -> float:
-    """The lower limit of the mean of deviations, which are given with their counts."""
+def _limit(parts: Sequence[tuple[float, float]], below: float) -> float:
+    """The lower limit of the mean of deviations, which are given with their counts.
+
+    It is at the normal quantile `below` under the centre.
+    """
     size = sum(count for _, count in parts)
     centre = sum(gap * count for gap, count in parts) / size
     gaps = [(gap - centre, count) for gap, count in parts if count]
@@ -256,12 +245,17 @@ def _limit(parts: Sequence[tuple[float, float]]) -> float:
     if lowest > -ROUNDING:
         return centre
     # The likeliest weights with a mean below the centre are in proportion to count / (1 + t * gap).
-    low, high, mean = 0.0, -1 / lowest, 0.0
-    while high - low > CLOSE * high:
-        t = (low + high) / 2
+    # The distance is nearly linear in t: secant method, and bisection where that leaves the bounds.
+    low, high, last = 0.0, -1 / lowest, (0.0, 0.0)
+    t = min(high / 2, below / sqrt(sum(count * gap * gap for gap, count in gaps)))
+    while True:
         mean, distance = _tail(gaps, size, t)
-        low, high = (low, t) if distance > CONFIDENCE else (t, high)
-    return centre + mean
+        low, high = (low, t) if distance > below else (t, high)
+        if abs(distance - below) < CLOSE or high - low <= CLOSE * high:
+            return centre + mean
+        rise, last = (distance - last[1]) / (t - last[0]), (t, distance)
+        t += (below - distance) / rise if rise > 0 else high
+        t = t if low < t < high else (low + high) / 2
 
 
 def _tail(gaps: Sequence[tuple[float, float]], size: float, t: float) -> tuple[float, float]:

@@ -18,8 +18,10 @@ from duels.arena.entrants import LeftOut, left_out
 from duels.arena.failures import Reason, failures, reasons
 from duels.arena.model import Encounter, Setting, Tournament
 from duels.arena.ratings import Rating, rate
+from duels.arena.schedule import game_of
 from duels.arena.scores import CONFIDENCE, FEW, NOTHING, Moments, Sample, Score, combined, joined
-from duels.arena.sprt import Verdict, sprt
+from duels.arena.sprt import KINDS, Verdict, sprt
+from duels.core.payoffs import unit_of
 from duels.games import find
 
 MOST = 2.0  # largest factor of the estimated luck: a larger one is an artefact of few pairs
@@ -41,6 +43,30 @@ class Regret(NamedTuple):
     choices: int
 
 
+class MeanPayoff(NamedTuple):
+    """The mean payoff of a game, with the half-width of its 95 % interval."""
+
+    mean: float
+    half: float
+
+
+class Tally(NamedTuple):
+    """Games that a player won, drew and lost."""
+
+    wins: int = 0
+    draws: int = 0
+    losses: int = 0
+
+    def plus(self, other: Tally) -> Tally:
+        return Tally(*map(sum, zip(self, other, strict=True)))
+
+    def for_opponent(self) -> Tally:
+        return Tally(self.losses, self.draws, self.wins)
+
+
+BySeat = tuple[Tally, Tally]  # as Player 1, and as Player 2
+
+
 class Meeting(NamedTuple):
     """The result of two players against each other, in one game or in all; scores of the first."""
 
@@ -53,6 +79,9 @@ class Meeting(NamedTuple):
     record: int = 0  # the number of the first game's record
     forfeits: tuple[tuple[Reason, ...], tuple[Reason, ...]] = ((), ())  # of each player
     partly: bool = False  # the adjusted score includes raw scores of unadjusted games
+    payoff: MeanPayoff | None = None  # of the first player, where wins pay differently
+    seats: BySeat = (Tally(), Tally())
+    pentanomial: tuple[int, ...] = (0,) * len(KINDS)  # pairs by the first player's score
 
 
 class Standing(NamedTuple):
@@ -66,6 +95,8 @@ class Standing(NamedTuple):
     regret: Regret | None
     forfeits: int
     partly: bool = False  # as in `Meeting`
+    payoff: MeanPayoff | None = None
+    seats: BySeat = (Tally(), Tally())
 
 
 class Forfeits(NamedTuple):
@@ -110,6 +141,9 @@ class PairingStatistics:
         scores = found.pair_scores()
         self.raw = Sample.of(scores)
         self.scored = max(scores) > 0, min(scores) < 1  # whether each player scored anything
+        self.pentanomial = tuple(map(scores.count, KINDS))
+        own = [[game.first_score for game in found.results[seat::2]] for seat in (0, 1)]
+        self.seats: BySeat = tally(own[0]), tally(own[1])
         self.sprt = None if tournament.sprt is None else sprt(scores, *tournament.sprt)
         known, rest = [], []
         for score, one, two in zip(scores, found.results[::2], found.results[1::2], strict=True):
@@ -117,6 +151,14 @@ class PairingStatistics:
                 rest.append(score)
             else:
                 known.append((score, (one.first_adjusted + two.first_adjusted) / 2))
+        paid = [game.first_payoff for game in found.results]
+        rules = game_of(tournament.games[found.game])
+        self.pays = unit_of(rules).pays and None not in paid
+        self.payoff = Moments.of(
+            (one + two) / 2
+            for one, two in zip(paid[::2], paid[1::2], strict=True)
+            if one is not None and two is not None
+        )
         self.saving: Saving | None = None
         self.best = self.raw  # luck-adjusted if enough pairs are
         if len(known) >= 2 * FEW:
@@ -136,6 +178,10 @@ class PairingStatistics:
             for seat, why in failures(game):
                 key = self.names[seat ^ game.seat], game.by
                 self.failed.setdefault(key, []).append((tournament.number(game), why))
+
+
+def tally(scores: Sequence[float]) -> Tally:
+    return Tally(scores.count(1.0), scores.count(0.5), scores.count(0.0))
 
 
 class Ratio:
@@ -169,18 +215,22 @@ def scaled(known: Sequence[tuple[float, float]]) -> list[float]:
     """Scores less the share of the estimated luck that minimises their variance.
 
     With an accurate value function the share is 1. With an inaccurate one the full correction would
-    add noise, so the share is estimated from the data: for each half of the pairs from the other
-    half, so that the mean stays unbiased.
+    add noise, so the share is estimated from the data: for each pair from all others, so that the
+    mean stays unbiased.
     """
-    halves = known[1::2], known[::2]
-    shares = [_share(half) for half in halves]
-    return [score + shares[n % 2] * (found - score) for n, (score, found) in enumerate(known)]
-
-
-def _share(known: Sequence[tuple[float, float]]) -> float:
     scores, lucks = Moments.of(s for s, _ in known), Moments.of(s - a for s, a in known)
-    both = sum(s * (s - a) for s, a in known) / len(known) - scores.mean * lucks.mean
-    return min(MOST, max(0.0, both / lucks.variance)) if lucks.variance > NOTHING else 1.0
+    parts = [(s - scores.mean, s - a - lucks.mean) for s, a in known]
+    both, spread = sum(s * luck for s, luck in parts), sum(luck * luck for _, luck in parts)
+    others = len(known) - 1
+    grow = 1 + 1 / others  # the means of the others are not those of all
+
+    def share(score: float, luck: float) -> float:
+        left = spread - grow * luck * luck
+        if left <= others * NOTHING:
+            return 1.0
+        return min(MOST, max(0.0, (both - grow * score * luck) / left))
+
+    return [s - share(*part) * (s - a) for (s, a), part in zip(known, parts, strict=True)]
 
 
 def saved(raw: Sequence[float], without: Sequence[float]) -> Saving | None:
@@ -237,15 +287,17 @@ def _part(
         score, adjusted, partly = scores([(entry, 0) for entry in some])
         sample = joined([(entry.raw.pairs, entry.raw) for entry in some])
         error = sqrt(sample.variance / sample.pairs)
-        raw[one, two] = Moments.made(score.pairs, score.mean, error)
+        raw[one, two] = Moments.from_mean(score.pairs, score.mean, error)
         best = adjusted or score
-        rated[one, two] = Moments.made(score.pairs, best.mean, best.error)
+        rated[one, two] = Moments.from_mean(score.pairs, best.mean, best.error)
         first, second = zip(*(entry.scored for entry in some), strict=True)
         scored[one, two] = any(first), any(second)
         saving, test = (some[0].saving, some[0].sprt) if setting is not None else (None, None)
         meetings.append(Meeting(
             one, two, score, adjusted, saving, test, some[0].record,
             (_reasons(some, one), _reasons(some, two)), partly,
+            mean_payoff([(entry, 0) for entry in some]), by_seat([(entry, 0) for entry in some]),
+            tuple(map(sum, zip(*(entry.pentanomial for entry in some), strict=True))),
         ))  # fmt: skip
     ratings = {rating.player: rating for rating in rate(raw)}
     without = {}
@@ -284,8 +336,41 @@ def _standing(
         failed += sum(len(games) for (who, _), games in entry.failed.items() if who == name)
     score, adjusted, partly = scores(own)
     return Standing(
-        name, score, ratings[name], adjusted, without.get(name), regret.regret(), failed, partly
+        name,
+        score,
+        ratings[name],
+        adjusted,
+        without.get(name),
+        regret.regret(),
+        failed,
+        partly,
+        mean_payoff(own),
+        by_seat(own),
     )
+
+
+def by_seat(parts: Sequence[tuple[PairingStatistics, int]]) -> BySeat:
+    """The games of the player on the given side of some meetings."""
+    one = two = Tally()
+    for entry, side in parts:
+        first, second = entry.seats
+        if side:
+            first, second = second.for_opponent(), first.for_opponent()
+        one, two = one.plus(first), two.plus(second)
+    return one, two
+
+
+def mean_payoff(parts: Sequence[tuple[PairingStatistics, int]]) -> MeanPayoff | None:
+    """The mean payoff over several meetings, weighted by pairs; None where every win pays 1."""
+    if not any(entry.pays for entry, _ in parts):
+        return None
+    pairs = sum(entry.payoff.size for entry, _ in parts)
+    total = sum(
+        entry.payoff.size * (-entry.payoff.mean if side else entry.payoff.mean)
+        for entry, side in parts
+    )
+    error = sqrt(sum((entry.payoff.size * entry.payoff.error) ** 2 for entry, _ in parts))
+    return MeanPayoff(total / pairs, CONFIDENCE * error / pairs)
 
 
 def scores(parts: Sequence[tuple[PairingStatistics, int]]) -> tuple[Score, Score | None, bool]:
@@ -296,7 +381,9 @@ def scores(parts: Sequence[tuple[PairingStatistics, int]]) -> tuple[Score, Score
 
     def over(kind: str) -> Sample:
         samples = [(entry.raw.pairs, getattr(entry, kind), side) for entry, side in parts]
-        return joined([(pairs, part.turned() if side else part) for pairs, part, side in samples])
+        return joined(
+            [(pairs, part.for_opponent() if side else part) for pairs, part, side in samples]
+        )
 
     known = [entry.best.known for entry, _ in parts]
     adjusted = over("best").score() if any(known) else None

@@ -34,12 +34,13 @@ from duels.arena.schedule import (
 )
 from duels.core.game import AnyGame, Pick
 from duels.core.match import Match, wall_clock
+from duels.core.payoffs import payoffs
 from duels.core.player import MixedStrategy, Player, View
 from duels.core.record import to_json
-from duels.players import CLASS, COMMAND, OPPONENT, named, player
+from duels.players import COMMAND, OPPONENT, bare, make_player, parse_spec
 from duels.players.external import External
-from duels.players.isolated import Isolated, isolated
-from duels.players.runner import Host, reason
+from duels.players.isolated import Isolated
+from duels.players.runner import MatchRunner, reason
 
 MaybeStrategy = MixedStrategy | None  # None: it is not known
 MOST_PROGRAMS = 8  # kept running between chunks
@@ -100,6 +101,7 @@ class FinishedGame(NamedTuple):
 
     match: Match
     strategies: tuple[Callable[[View], MaybeStrategy], Callable[[View], MaybeStrategy]]
+    opponents: tuple[str, str] = ("", "")  # names by which stored values know the players
     disqualified: bool = False
 
 
@@ -113,6 +115,8 @@ def play_game(
         rules, game_seed(tournament, game_index), **given, time_limit=tournament.time_limit,
         now=wall_clock if tournament.time_limit is not None else _no_clock,
     )  # fmt: skip
+    texts = tournament.text_of(names[0]), tournament.text_of(names[1])
+    opponents = bare(texts[0]), bare(texts[1])
     known = FailureTracker() if known is None else known
     if out := {
         seat: known.disqualified[name]
@@ -120,12 +124,16 @@ def play_game(
         if name in known.disqualified
     }:
         match.forfeit(tuple(out), reason(out))
-        return FinishedGame(match, (_unknown_strategy, _unknown_strategy), disqualified=True)
+        strategies = _unknown_strategy, _unknown_strategy
+        return FinishedGame(match, strategies, opponents, disqualified=True)
     seats = [
-        seated(name, player_stream(tournament, game_index, seat), rules)
-        for seat, name in enumerate(names)
+        seated(text, player_stream(tournament, game_index, seat), rules)
+        for seat, text in enumerate(texts)
     ]
-    host, stated = Host(match, dict(enumerate(seats))), dict[tuple[int, int], MaybeStrategy]()
+    host, stated = (
+        MatchRunner(match, dict(enumerate(seats))),
+        dict[tuple[int, int], MaybeStrategy](),
+    )
     while match.result is None:
         version, deciders = len(match.events), match.deciders
         host.choose()
@@ -138,11 +146,11 @@ def play_game(
             known.add(tournament, name, why)
 
     def strategy_of(seat: int) -> Callable[[View], MaybeStrategy]:
-        if named(names[seat]).kind == COMMAND:
+        if parse_spec(texts[seat]).kind == COMMAND:
             return lambda view: stated.get((seat, view.version))
         return _guarded(seats[seat])
 
-    return FinishedGame(match, (strategy_of(0), strategy_of(1)))
+    return FinishedGame(match, (strategy_of(0), strategy_of(1)), opponents)
 
 
 def identity(tournament: Tournament, game_index: GameIndex) -> dict[str, Any]:
@@ -168,10 +176,18 @@ def result_of(game_index: GameIndex, game: FinishedGame) -> GameResult:
     choices = sum(isinstance(entry, Pick) for entry in game.match.events)
     found = NO_ADJUSTMENT
     if game_index.pair < ADJUSTED_PAIRS:
-        found = adjusted(game.match, game.strategies, game.match.players)
+        found = adjusted(game.match, game.strategies, game.opponents)
     loser = 1 - result.winner if failed and result.winner is not None else None
     return GameResult(
-        *game_index, score, by, choices, found.score, found.regret, found.graded, loser
+        *game_index,
+        score,
+        by,
+        choices,
+        found.score,
+        found.regret,
+        found.graded,
+        loser,
+        payoff=payoffs(result)[0],
     )
 
 
@@ -190,22 +206,21 @@ _everywhere: list[dict[str, External]] = []  # the programs of all threads
 _programs = Programs()
 
 
-def seated(name: str, own: str, game: AnyGame) -> Player:
+def seated(text: str, own: str, game: AnyGame) -> Player:
     """The player for one match: a new one, except that a running program is reused.
 
     A class plays in a process of its own, which creates a new instance for each match.
     """
-    kind = named(name).kind
-    if kind == OPPONENT:
-        return player(name, own)
+    if parse_spec(text).kind == OPPONENT:
+        return make_player(text, own)
     started = _programs.started
-    program: Player | None = started.pop(name, None)
+    program: Player | None = started.pop(text, None)
     if program is None:
         while len(started) >= MOST_PROGRAMS:  # the first is the least recently used
             started.pop(next(iter(started))).close()
-        program = isolated(name, own) if kind == CLASS else player(name, own)
+        program = make_player(text, own, own_process=True)
     if isinstance(program, External):
-        started[name] = program
+        started[text] = program
         program.stream, program.stalled = own, None
     if isinstance(program, Isolated):
         program.renew(own, game)

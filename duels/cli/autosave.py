@@ -23,9 +23,9 @@ class Autosave:
         An invalid file name is refused with a RecordError.
         """
         if path is not None:
-            from duels.cli.files import named
+            from duels.cli.files import checked_path
 
-            path = named(path)
+            path = checked_path(path)
         self.path = path  # where the match is saved now
         self._named = path
         self._say = say
@@ -58,9 +58,9 @@ class Autosave:
         """
         if not path:
             return self._store(match)
-        from duels.cli.files import named
+        from duels.cli.files import checked_path
 
-        target = named(path)
+        target = checked_path(path)
         self._claim(match, target)
         self._named = self._series = target
         self._number, self._told = 1, ""
@@ -89,28 +89,28 @@ class Autosave:
         return autosave
 
     def _claim(self, match: Match, path: str) -> None:
-        from duels.cli.files import WouldOverwrite, put
+        from duels.cli.files import WouldOverwrite, save_match
 
         try:
-            put(match, path)
+            save_match(match, path)
         except WouldOverwrite as error:
             raise RecordError(f"{error}; choose another name to save in") from None
 
     def _places(self, match: Match) -> Iterator[str]:
-        from duels.cli.files import shelters
+        from duels.cli.files import default_paths
 
         if self._named is not None:
             yield self._named
-        yield from (place for place in shelters(match) if place != self._named)
+        yield from (place for place in default_paths(match) if place != self._named)
 
     def _store(self, match: Match) -> str:
         """Write to the first place that can be written."""
-        from duels.cli.files import put
+        from duels.cli.files import save_match
 
         troubles: list[str] = []
         for place in self._places(match):
             try:
-                put(match, place, private=place != self._named)
+                save_match(match, place, private=place != self._named)
             except RecordError as error:
                 troubles.append(str(error))
             else:
@@ -120,7 +120,7 @@ class Autosave:
 
     def _settle(self, match: Match, place: str, trouble: str) -> None:
         """Set where the match is saved now, report a change, and remove older copies."""
-        from duels.cli.files import shown, withdraw
+        from duels.cli.files import remove_copy, shown
 
         self.path = place
         if trouble:
@@ -132,7 +132,7 @@ class Autosave:
         self._copies = {
             copy
             for copy in self._copies
-            if os.path.realpath(copy) != real and not withdraw(match, copy)
+            if os.path.realpath(copy) != real and not remove_copy(match, copy)
         }
         if place != self._named:
             self._copies.add(place)

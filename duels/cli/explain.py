@@ -8,6 +8,7 @@ from argparse import Namespace
 from duels.cli.files import write
 from duels.cli.progress import ProgressBar
 from duels.cli.terminal import Terminal
+from duels.core.errors import OptionError, quote
 from duels.games import find
 from duels.plotting import charts
 
@@ -23,10 +24,12 @@ def _names(path: str, count: int) -> list[str]:
 
 
 def explain(terminal: Terminal, given: Namespace) -> int:
-    game = find(given.game)()
+    game = find(given.game)(**dict(given.set))
+    if given.out is not None and not given.out.endswith(".svg"):
+        raise OptionError(f"--out: expected a file that ends in .svg; got {quote(given.out)}")
     drawn = charts(game, ProgressBar(f"Solving {game.title}"))
-    if given.svg is not None:
-        for path, chart in zip(_names(given.svg, len(drawn)), drawn, strict=True):
+    if given.out is not None:
+        for path, chart in zip(_names(given.out, len(drawn)), drawn, strict=True):
             write(path, chart.svg())
             terminal.note(f"Wrote {path}: {chart.title}")
         return 0

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from typing import Any, NamedTuple
 
-from duels.core.errors import DuelsError, RecordError, quote
+from duels.core.errors import DuelsError, RecordError, file_error, quote
 from duels.core.folders import state_folder
 from duels.core.match import Match
 
@@ -19,7 +19,7 @@ class WouldOverwrite(RecordError):
     """The file contains something other than this match, and is not overwritten."""
 
 
-class Left(NamedTuple):
+class UnfinishedMatch(NamedTuple):
     """An unfinished match in the state directory."""
 
     path: str
@@ -36,7 +36,7 @@ class Left(NamedTuple):
         return f"{self.title}, {self.players[0]} against {self.players[1]}, {moves}, {day}"
 
 
-class Unfinished(list[Left]):
+class UnfinishedMatches(list[UnfinishedMatch]):
     """The matches that can be resumed, newest first."""
 
     damaged = 0  # number of files that cannot be read
@@ -47,7 +47,7 @@ def shown(path: str) -> str:
     return path if path and path.isprintable() else quote(path)
 
 
-def named(path: str) -> str:
+def checked_path(path: str) -> str:
     """The path for a name given by the user; RecordError if it is not a valid file name."""
     try:
         full = os.path.expanduser(path)
@@ -55,7 +55,7 @@ def named(path: str) -> str:
     except ValueError:
         full = "\0"
     if "\0" in full:
-        raise RecordError(f"{shown(path)} cannot be the name of a file here; choose another")
+        raise RecordError(f"{shown(path)} is not a valid file name here; choose another")
     if full.startswith("~"):
         raise RecordError(f"{shown(path)}: there is no such user; choose another name")
     if full.endswith(("/", os.sep)) or not full:
@@ -63,7 +63,7 @@ def named(path: str) -> str:
     return full
 
 
-def shelters(match: Match) -> Iterator[str]:
+def default_paths(match: Match) -> Iterator[str]:
     """Paths for a match without a named file, in order of preference."""
     name = match.id
     if not (name.isascii() and name.replace("-", "").isalnum() and len(name) <= 40):
@@ -90,12 +90,12 @@ def read_from(path: str) -> Match:
         from duels.arena.archive import Archive
         from duels.arena.records import record
 
-        with Archive.open(named(folder)) as archive:
+        with Archive.open(checked_path(folder)) as archive:
             return record(archive, int(number[:20]))
-    return read(named(path), load)
+    return read(checked_path(path), load)
 
 
-def put(match: Match, path: str, *, private: bool = False) -> None:
+def save_match(match: Match, path: str, *, private: bool = False) -> None:
     """Write a record atomically; only an earlier state of the same match is overwritten.
 
     Raises `WouldOverwrite` if the file contains anything else, RecordError if writing fails.
@@ -120,10 +120,10 @@ def put(match: Match, path: str, *, private: bool = False) -> None:
     except RecordError:
         raise
     except (OSError, ValueError) as error:
-        raise RecordError(f"cannot write {shown(path)}: {_why(error)}") from None
+        raise RecordError(f"cannot write {shown(path)}: {file_error(error)}") from None
 
 
-def withdraw(match: Match, path: str) -> bool:
+def remove_copy(match: Match, path: str) -> bool:
     """Remove a copy of a match that is now saved in another place, unless the copy has changed."""
     from duels.core.record import to_json
 
@@ -133,15 +133,15 @@ def withdraw(match: Match, path: str) -> bool:
     return not os.path.lexists(path)
 
 
-def unfinished() -> Unfinished:
+def unfinished() -> UnfinishedMatches:
     """The unfinished matches of the state directory; damaged files are counted and left out."""
-    found = Unfinished()
+    found = UnfinishedMatches()
     with suppress(OSError), os.scandir(state_folder()) as files:
         for file in files:
             if not file.name.endswith(".json"):
                 continue
             try:
-                left = _left(file.path)
+                left = _unfinished_match(file.path)
             except (OSError, DuelsError):
                 found.damaged += 1
             else:
@@ -152,15 +152,16 @@ def unfinished() -> Unfinished:
 
 def write(path: str, content: str) -> None:
     """Write an output file, such as a page or a picture."""
+    write_lines(path, [content])
+
+
+def write_lines(path: str, lines: Iterable[str]) -> None:
+    """Write an output file part by part."""
     try:
         with open(path, "w", encoding="utf-8") as file:
-            file.write(content)
+            file.writelines(lines)
     except (OSError, ValueError) as error:
-        raise DuelsError(f"cannot write {shown(path)}: {_why(error)}") from None
-
-
-def _why(error: Exception) -> str:
-    return getattr(error, "strerror", None) or "invalid file name"
+        raise DuelsError(f"cannot write {shown(path)}: {file_error(error)}") from None
 
 
 @contextmanager
@@ -197,21 +198,20 @@ def _objection(path: str, ours: dict[str, Any]) -> str | None:
     if not os.path.lexists(path):
         return None
     if not os.path.isfile(path):
-        return "is not a file a record can be saved in"
+        return "is not a regular file"
     if not os.path.getsize(path):
         return None
     try:
         theirs = _parsed(path)
     except RecordError:
-        return "exists and is not a record"
+        return "exists and is not a Duels record"
     if theirs["id"] != ours["id"]:
-        return f"holds a match that is {'not finished' if theirs['result'] is None else 'over'}"
+        return f"contains a match that is {'not finished' if theirs['result'] is None else 'over'}"
     before, after = theirs["entries"], ours["entries"]
     # Entries written by an older program may lack keys, but must not differ in any.
     same = all(old.items() <= new.items() for old, new in zip(before, after, strict=False))
-    return (
-        None if same and len(before) <= len(after) else "holds this match as it went on elsewhere"
-    )
+    later = same and len(before) <= len(after)
+    return None if later else "contains another continuation of this match"
 
 
 def _parsed(path: str) -> dict[str, Any]:
@@ -227,16 +227,16 @@ def _parsed(path: str) -> dict[str, Any]:
     except (ValueError, RecursionError):
         data = None
     if not isinstance(data, dict) or data.get("format") != FORMAT or "viewer" in data:
-        raise RecordError("this is not a record")
+        raise RecordError("this is not a Duels record")
     if data.get("version") not in SAME_SHAPE or not isinstance(data.get("id"), str):
-        raise RecordError("this is not a record that can be read here")
+        raise RecordError("this program cannot read this version of Duels records")
     entries = data.get("entries")
     if not isinstance(entries, list) or not all(isinstance(entry, dict) for entry in entries):
-        raise RecordError("this is not a record: it has no entries")
+        raise RecordError("this is not a Duels record: it has no entries")
     return {"result": None, **data}
 
 
-def _left(path: str) -> Left | None:
+def _unfinished_match(path: str) -> UnfinishedMatch | None:
     """The unfinished match in a file of the state directory; None if it is over."""
     from duels.games import find
 
@@ -249,7 +249,7 @@ def _left(path: str) -> Left | None:
         case _:
             raise RecordError("players: expected two names")
     title = find(str(data.get("game"))).title
-    return Left(path, title, (one, two), _moves(data["entries"]), os.path.getmtime(path))
+    return UnfinishedMatch(path, title, (one, two), _moves(data["entries"]), os.path.getmtime(path))
 
 
 def _moves(entries: list[dict[str, Any]]) -> int:

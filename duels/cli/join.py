@@ -10,16 +10,16 @@ from typing import TYPE_CHECKING, Any
 
 from duels.cli.remote import check_dice
 from duels.cli.serve import check_extra
-from duels.cli.signals import status_of, stoppable
+from duels.cli.signals import signals_as_exceptions, status_of
 from duels.cli.terminal import Terminal, printable
 from duels.core.entries import Logged, Timeout, Undo
-from duels.core.errors import Misbehaved, OptionError, RecordError, quote
+from duels.core.errors import Misbehaved, OptionError, RecordError, file_error, program, quote
 from duels.core.game import AnyGame, Event, Outcome, Pick
 from duels.core.player import Player
 from duels.core.wire import load as load_wire
 from duels.core.wire import load_view
 from duels.games import find, load
-from duels.players import HUMAN, named, player
+from duels.players import HUMAN, LONGEST_LABEL, make_player, parse_spec
 from duels.players.runner import choice, guarded
 
 if TYPE_CHECKING:
@@ -27,7 +27,6 @@ if TYPE_CHECKING:
 
 LEAVING = 10.0  # seconds to wait for the state of a match in order to resign it
 WAIT = 2.0  # seconds between two requests for the open challenges
-LONGEST_NAME = 24  # characters that a server allows
 
 
 def join(terminal: Terminal, given: Namespace) -> int:
@@ -38,26 +37,28 @@ def join(terminal: Terminal, given: Namespace) -> int:
 
     server, slash, id = given.url.rstrip("/").partition("/match/")
     if not server.startswith(("http://", "https://")):
-        raise OptionError("expected an address such as http://127.0.0.1:8000")
-    kind, name = named(given.bot)
-    if kind == HUMAN:
-        raise OptionError("a human plays at a server with: play --server URL")
+        raise OptionError(
+            f"expected an address such as http://127.0.0.1:8000; got {quote(given.url)}"
+        )
+    found = parse_spec(given.bot)
+    if found.kind == HUMAN:
+        raise OptionError(f"--bot takes a bot; to play yourself: {program()} play --server URL")
     game = find(given.game).slug if given.game else None
-    bot = player(name, os.urandom(16).hex())
+    bot = make_player(found.text, os.urandom(16).hex())
     # Each process is a separate player on the server: two of them can play each other, and neither
     # plays the other's matches.
     key, lock = (new_key(), None) if given.key is None else kept_key(given.key)
     client = Client(server, key, keeps=given.key is not None)
     try:
-        with stoppable():
+        with signals_as_exceptions():
             guarded(bot, bot.prepare)
-            shown = given.name or f"bot {os.path.basename(name.split()[-1])}"[:LONGEST_NAME]
+            shown = found.label or f"bot {os.path.basename(found.name.split()[-1])}"[:LONGEST_LABEL]
             client.ask("PUT", "/api/me", {"name": shown})
             if slash:
                 return _play(terminal, client, client.join(id.partition("/")[0])["id"], bot)
-            return _serve(terminal, client, bot, game, given.matches)
+            return _serve(terminal, client, bot, game, given.count)
     except Misbehaved as error:
-        raise Misbehaved(f"{name} failed: {error}") from None
+        raise Misbehaved(f"{found.title} failed: {error}") from None
     except KeyboardInterrupt as stop:
         terminal.note(_leave(client, returning=given.key is not None))
         return status_of(stop)
@@ -80,13 +81,12 @@ def kept_key(path: str) -> tuple[str, int]:
             os.write(handle, f"{key}\n".encode())
     except BlockingIOError:
         raise OptionError(
-            f"the key in {quote(path)} is in use by another process; give each a --key of its own"
+            f"the key in {quote(path)} is in use by another process: give each its own --key"
         ) from None
     except (OSError, ValueError) as error:
-        why = getattr(error, "strerror", None) or "invalid file name"
-        raise RecordError(f"the key cannot be kept in {quote(path)}: {why}") from None
+        raise RecordError(f"the key cannot be kept in {quote(path)}: {file_error(error)}") from None
     if not is_key(key):
-        raise OptionError(f"{quote(path)} holds no key; name a file that does not exist yet")
+        raise OptionError(f"{quote(path)} holds no key; choose a file that does not exist yet")
     return key, handle
 
 
@@ -119,11 +119,11 @@ def _leave(client: Client, returning: bool) -> str:
             elif _resign(client, match["id"]):
                 resigned += 1
     except Refused as error:
-        return f"The bot has left; what it had open may still be there: {error}"
+        return f"The bot has left; its challenges and matches may still be on the server: {error}"
     said = ["The bot has left."]
     said += ["Its challenge was withdrawn."] * bool(withdrawn)
     said += ["It has resigned its match."] * bool(resigned)
-    said += ["Its match waits: the same --key goes on with it."] * bool(waiting)
+    said += ["Its match stays open: the same --key continues it."] * bool(waiting)
     return " ".join(said)
 
 
@@ -147,7 +147,7 @@ def _serve(
     from duels.client.connection import Refused
 
     played = 0
-    terminal.say([f"Waiting at {client.server} (Ctrl-C ends it)."])
+    terminal.say([f"Waiting for matches on {client.server} (press Ctrl-C to stop)."])
     while matches is None or played < matches:
         there = client.ask("GET", "/api/matches")
         mine = [match["id"] for match in there["mine"]]
@@ -201,7 +201,8 @@ def _play(terminal: Terminal, client: Client, id: str, bot: Player) -> int:
 
 def _introduced(match: dict[str, Any]) -> str:
     names = [printable(seat["name"]) if seat else "(no player yet)" for seat in match["seats"]]
-    return f"{match['game']['title']}: {names[0]} against {names[1]}, as Player {match['you']}."
+    who = f"the bot is Player {match['you']}"
+    return f"{match['game']['title']}: {names[0]} against {names[1]}; {who}."
 
 
 def _move(table: MatchConnection, view: dict[str, Any], bot: Player) -> None:

@@ -23,7 +23,7 @@ class TimeUp(Exception):
     """The player's time ran out during a read."""
 
 
-class News(Exception):
+class MessageArrived(Exception):
     """A message arrived during a read."""
 
 
@@ -44,7 +44,7 @@ class Keyboard:
         self._editing = editing and source == 0
         self._buffer = b""
         self._half_typed: Callable[[], str | None] = _nothing  # text of the line being edited
-        self._interrupted = ""  # text of a line that `News` interrupted
+        self._interrupted = ""  # text of a line that `MessageArrived` interrupted
 
     def read(
         self, prompt: str, *, secret: bool = False, seconds: float | None = None,
@@ -87,7 +87,7 @@ class Keyboard:
         news: Callable[[], bool] | None = None,
     ) -> str:  # fmt: skip
         """A line from the terminal or the pipe, without line editing."""
-        self._out.write(_face(clock) + prompt)
+        self._out.write(_countdown_text(clock) + prompt)
         self._out.flush()
         while b"\n" not in self._buffer:
             left = None if until is None else until - time.monotonic()
@@ -97,7 +97,7 @@ class Keyboard:
             wait = TICK if left is None else min(left, TICK)
             if not select.select([self._source], [], [], wait)[0]:
                 if news is not None and news():
-                    raise News
+                    raise MessageArrived
                 if clock is not None:
                     clock.tick()
                 continue
@@ -142,8 +142,8 @@ class Keyboard:
             try:
                 self._half_typed = readline.get_line_buffer
                 with _alarm(until, clock, news):
-                    return _clean(input(_face(clock) + prompt))
-            except News:
+                    return _clean(input(_countdown_text(clock) + prompt))
+            except MessageArrived:
                 self._interrupted = readline.get_line_buffer()
                 raise
             except Continued as continued:
@@ -177,7 +177,7 @@ class Keyboard:
             self._out.write("\n")
             if half_typed is not None:
                 raise Continued(half_typed)
-            self._out.write(_face(clock) + prompt)
+            self._out.write(_countdown_text(clock) + prompt)
             self._out.flush()
 
         try:
@@ -200,7 +200,7 @@ class Countdown:
         self._out, self._until = out, until
         self._columns = self.WIDTH + len(prompt)
 
-    def face(self) -> str:
+    def text(self) -> str:
         left = max(0, round(self._until - time.monotonic()))
         return f"[{left // 60:>2}:{left % 60:02}] "
 
@@ -215,12 +215,12 @@ class Countdown:
         except (OSError, ValueError):
             return
         if self._columns + len(typed) < width:
-            self._out.write(f"\x1b7\r{self.face()}\x1b8")
+            self._out.write(f"\x1b7\r{self.text()}\x1b8")
             self._out.flush()
 
 
-def _face(clock: Countdown | None) -> str:
-    return "" if clock is None else clock.face()
+def _countdown_text(clock: Countdown | None) -> str:
+    return "" if clock is None else clock.text()
 
 
 @contextmanager
@@ -236,7 +236,7 @@ def _alarm(
     def ring(number: int, frame: FrameType | None) -> None:
         signal.setitimer(signal.ITIMER_REAL, 0)  # `news` takes a lock: no second signal in it
         if news is not None and news():
-            raise News
+            raise MessageArrived
         if until is None:
             signal.setitimer(signal.ITIMER_REAL, TICK, TICK)
             return

@@ -5,17 +5,18 @@ from __future__ import annotations
 from argparse import Namespace
 from typing import NamedTuple
 
-from duels.cli.files import Left, unfinished
-from duels.cli.pager import columns, fit, row
-from duels.cli.play import play_matches, prepare, resume, strongest
+from duels.cli.files import UnfinishedMatch, unfinished
+from duels.cli.pager import columns, fit
+from duels.cli.play import default_opponent, play_matches, prepare
 from duels.cli.prompt import Quit, ask_step
+from duels.cli.resume import choose, resume
 from duels.cli.rules import listing, show_rules
 from duels.cli.terminal import Terminal
 from duels.core.errors import DuelsError, UnknownName, quote
 from duels.core.game import AnyGame
 from duels.core.presentation import Lines, Step, heading, listed, player_name
 from duels.games import catalogue, find
-from duels.players import BUILT_IN, HUMAN, STRONGEST
+from duels.players import BUILT_IN, DEFAULT, HUMAN
 
 RULES, RESUME, QUIT = "rules", "resume", "quit"
 
@@ -38,19 +39,22 @@ class Chosen(NamedTuple):
 def menu(terminal: Terminal, given: Namespace) -> int:
     """Ask what to play and who plays. If the user quits here, no file is written."""
     games = [MenuEntry(slug, find(slug).title, find(slug).summary) for slug in catalogue()]
-    left = unfinished()
+    saved = unfinished()
     try:
-        terminal.say(greeting(columns(terminal), games, left))
-        while (chosen := _ask(terminal, games, left)).what == RULES:
+        terminal.say(greeting(columns(terminal), games, saved))
+        while (chosen := _ask(terminal, games, saved)).what == RULES:
             show_rules(terminal, find(chosen.slug)())
         if chosen.what == QUIT:
             return 0
         if chosen.what == RESUME:
-            which = _which(terminal, left)
+            which = saved[0] if len(saved) == 1 else choose(terminal, saved)
             return resume(terminal, Namespace(file=which.path, secrets=True))
         terminal.say([*opponents(columns(terminal)), ""])
         game = find(chosen.slug)()
-        seats = (_seat(terminal, game, 0, HUMAN), _seat(terminal, game, 1, STRONGEST))
+        opponent = _opponent(terminal, game)
+        seats = (HUMAN, opponent)
+        if opponent != HUMAN and _seat(terminal) == 1:
+            seats = (opponent, HUMAN)
     except (EOFError, Quit):
         return 0
     terminal.say([""])
@@ -60,42 +64,30 @@ def menu(terminal: Terminal, given: Namespace) -> int:
 # Output
 
 
-def greeting(width: int, games: list[MenuEntry], left: list[Left]) -> Lines:
+def greeting(width: int, games: list[MenuEntry], saved: list[UnfinishedMatch]) -> Lines:
     """The games, and how many matches can be resumed."""
     entries = [(f"{number}. {game.title}", game.summary) for number, game in enumerate(games, 1)]
-    waiting = f"{len(left)} unfinished match{'' if len(left) == 1 else 'es'} can be resumed."
+    waiting = f"{len(saved)} unfinished match{'' if len(saved) == 1 else 'es'} can be resumed."
     return [
         heading("Duels"),
         "",
         *_indented(listing(entries, width - 2)),
         "",
-        *(fit([waiting, ""], width) if left else []),
+        *(fit([waiting, ""], width) if saved else []),
     ]
 
 
 def opponents(width: int) -> Lines:
-    """The players that can be chosen."""
-    players = [(HUMAN, "a person at this keyboard")]
-    players += [(name, opponent.about) for name, opponent in BUILT_IN.items()]
-    return ["", *_indented(listing(players, width - 2))]
+    """The opponents that can be chosen."""
+    players = [(name, opponent.about) for name, opponent in BUILT_IN.items()]
+    players.append((HUMAN, "another person at this keyboard"))
+    numbered = [(f"{number}. {name}", about) for number, (name, about) in enumerate(players, 1)]
+    return ["", *_indented(listing(numbered, width - 2))]
 
 
-def matches(width: int, left: list[Left]) -> Lines:
-    """The matches that can be resumed."""
-    return [
-        "",
-        *(
-            line
-            for number, match in enumerate(left, 1)
-            for line in row(f"  {number}. ", match.line, width)
-        ),
-        "",
-    ]
-
-
-def question(width: int, left: list[Left]) -> Lines:
+def question(width: int, saved: list[UnfinishedMatch]) -> Lines:
     """The question, with the possible answers."""
-    words = listed([f"{RULES} GAME", *([RESUME] if left else [])])
+    words = listed([f"{RULES} GAME", *([RESUME] if saved else [])])
     return fit([f"Which game? (number or name, {words} or {QUIT})"], width)
 
 
@@ -106,7 +98,7 @@ def _indented(lines: Lines) -> Lines:
 # Input
 
 
-def read(text: str, games: list[MenuEntry], left: list[Left]) -> Chosen:
+def read(text: str, games: list[MenuEntry], saved: list[UnfinishedMatch]) -> Chosen:
     """Parse an answer: a number, a name or its beginning, or one of the command words.
 
     >>> names = {"digit-duel": "Digit Duel", "number-wars": "Number Wars"}
@@ -120,12 +112,12 @@ def read(text: str, games: list[MenuEntry], left: list[Left]) -> Chosen:
     if not rest.strip() and word in ("q", "exit", QUIT):
         return Chosen(QUIT)
     if len(word) > 1 and RESUME.startswith(word) and not rest.strip():
-        if not left:
+        if not saved:
             raise UnknownName("There is no match to resume.")
         return Chosen(RESUME)
     if RULES.startswith(word) or word == "?":
         if not rest.strip():
-            raise UnknownName(f"The rules of which game? Type for instance: {RULES} 1")
+            raise UnknownName(f"The rules of which game? For example: {RULES} 1")
         return Chosen(RULES, _game(rest.strip(), games))
     return Chosen("play", _game(text.strip(), games))
 
@@ -133,19 +125,21 @@ def read(text: str, games: list[MenuEntry], left: list[Left]) -> Chosen:
 def _game(text: str, games: list[MenuEntry]) -> str:
     if text.isascii() and text.isdigit() and len(text) < 6:
         if not 1 <= int(text) <= len(games):
-            raise UnknownName(f"There is no game {int(text)}; there are 1 to {len(games)}.")
+            raise UnknownName(
+                f"There is no game {int(text)}; type a number from 1 to {len(games)}."
+            )
         return games[int(text) - 1].slug
     wanted = find(text).slug
     if wanted not in (game.slug for game in games):
-        raise UnknownName(f"There is no game {quote(text)} here.")
+        raise UnknownName(f"There is no game {quote(text)}; type a number from 1 to {len(games)}.")
     return wanted
 
 
-def _ask(terminal: Terminal, games: list[MenuEntry], left: list[Left]) -> Chosen:
+def _ask(terminal: Terminal, games: list[MenuEntry], saved: list[UnfinishedMatch]) -> Chosen:
     while True:
-        prompt = _begun(terminal, question(columns(terminal), left))
+        prompt = _begun(terminal, question(columns(terminal), saved))
         try:
-            return read(terminal.ask(prompt), games, left)
+            return read(terminal.ask(prompt), games, saved)
         except DuelsError as error:
             terminal.say(fit([str(error)], columns(terminal)))
 
@@ -156,26 +150,27 @@ def _begun(terminal: Terminal, question: Lines) -> str:
     return question[-1]
 
 
-def _which(terminal: Terminal, left: list[Left]) -> Left:
-    if len(left) == 1:
-        return left[0]
-    terminal.say(matches(columns(terminal), left))
-    numbers = tuple(str(number) for number in range(1, len(left) + 1))
-    asked = fit(["Which match? (number; Enter for the newest)"], columns(terminal))
-    return left[int(ask_step(terminal, Step(_begun(terminal, asked), numbers), "1")) - 1]
-
-
-def _seat(terminal: Terminal, game: AnyGame, player: int, default: str) -> str:
-    """Ask for a player until one is named that can play the game."""
-    text = f"Who is {player_name(player)}? (name; Enter for {default})"
+def _opponent(terminal: Terminal, game: AnyGame) -> str:
+    """Ask for the opponent until one is chosen that can play the game."""
+    names = (*BUILT_IN, HUMAN)
+    numbers = tuple(str(number) for number in range(1, len(names) + 1))
+    text = f"Who is your opponent? (number or name; Enter for {DEFAULT})"
     while True:
         asked = _begun(terminal, fit([text], columns(terminal)))
-        name = ask_step(terminal, Step(asked, (HUMAN, *BUILT_IN)), default)
-        if name == default == STRONGEST:
-            return strongest(terminal, game)
+        answer = ask_step(terminal, Step(asked, (*numbers, *names)), DEFAULT)
+        name = names[int(answer) - 1] if answer in numbers else answer
+        if name == DEFAULT:
+            return default_opponent(terminal, game)
         try:
             prepare(game, name)
         except DuelsError as error:
             terminal.say(fit([f"{name} cannot play this: {error}."], columns(terminal)))
         else:
             return name
+
+
+def _seat(terminal: Terminal) -> int:
+    """Ask which player the user is."""
+    text = f"Are you {player_name(0)} or {player_name(1)}? (1 or 2; Enter for 1)"
+    asked = _begun(terminal, fit([text], columns(terminal)))
+    return int(ask_step(terminal, Step(asked, ("1", "2")), "1")) - 1

@@ -10,7 +10,7 @@ from duels.core.presentation import Line, Lines, tone
 
 WIDEST = 100  # columns: longer lines are hard to read
 NARROWEST = 20
-OWN = "less -R -F -X"
+OWN = r"less -R -F -X '-Pspace\: more, q\: back'"
 
 
 def columns(terminal: Terminal) -> int:

@@ -7,20 +7,27 @@ from argparse import Namespace
 
 from duels.cli.autosave import Autosave
 from duels.cli.prompt import Quit, ask_step
-from duels.cli.signals import Stopped, status_of, stoppable
+from duels.cli.signals import Stopped, signals_as_exceptions, status_of
 from duels.cli.table import TerminalMatch
-from duels.cli.terminal import Terminal, drop_output, program
+from duels.cli.terminal import Terminal, drop_output
 from duels.core.chance import first_player, new_seed
 from duels.core.clock import TimeControl
-from duels.core.errors import DuelsError, OptionError, RecordError
+from duels.core.errors import DuelsError, OptionError, RecordError, program
 from duels.core.game import AnyGame
-from duels.core.match import Match
+from duels.core.match import NO_CLOCK, Match
 from duels.core.presentation import Step
 from duels.games import find
-from duels.players import HUMAN, NEXT_STRONGEST, STRONGEST, named, needs_solution, outside
+from duels.players import (
+    DEFAULT,
+    HUMAN,
+    OPPONENT,
+    WITHOUT_SOLUTION,
+    external_kind,
+    needs_solution,
+    parse_spec,
+)
 
 PIPE_CLOSED = 128 + signal.SIGPIPE
-NO_CLOCK = TimeControl()
 
 
 def play_matches(
@@ -38,7 +45,7 @@ def play_matches(
     while True:
         number = new_seed() if seed is None else seed
         match = Match(game, number, players=players, time_control=time_control)
-        status = sit_down(terminal, match, autosave, secrets)
+        status = run_match(terminal, match, autosave, secrets)
         if status is not None:
             return status
         if not (terminal.interactive and HUMAN in players and _rematch(terminal, match)):
@@ -55,17 +62,17 @@ def check_secrets(
     together = terminal.interactive and players == (HUMAN, HUMAN)
     if secrets and together and game.private and not terminal.clearable:
         raise OptionError(
-            "hands cannot be kept secret here, as this screen cannot be cleared; play on a "
-            "terminal of its own, or with open hands: --no-secrets"
+            "hands cannot be kept secret because this terminal cannot clear its screen; use "
+            "another terminal, or play with open hands: --no-secrets"
         )
 
 
-def sit_down(
+def run_match(
     terminal: Terminal, match: Match, autosave: Autosave, secrets: bool = True
 ) -> int | None:
     """Play one match to its end; returns an exit status if the user left before."""
     try:
-        with stoppable(signal.SIGQUIT):
+        with signals_as_exceptions(signal.SIGQUIT):
             TerminalMatch(match, terminal, autosave, secrets).run()
         return None
     except Quit:
@@ -104,8 +111,8 @@ def _leave(terminal: Terminal, match: Match, autosave: Autosave, status: int, wh
     else:
         go_on = f"{program()} resume {quote(path) if path.isprintable() else shown(path)}"
         for flag, name in zip(("p1", "p2"), match.players, strict=True):
-            if outside(name):
-                go_on += f" {_flag(flag, name)}"
+            if external_kind(name):
+                go_on += f" {start_option(flag, name)}"
         terminal.note(f"{why} The game is saved; continue with: {go_on}")
     return status
 
@@ -126,10 +133,11 @@ def _analyse(terminal: Terminal, match: Match) -> None:
     from duels.analysis.grade import grade
     from duels.analysis.report import text
     from duels.cli.progress import ProgressBar
+    from duels.cli.report import only_human
 
     try:
         graded = grade(match, ProgressBar(f"Solving {match.game.title}"))
-        terminal.say(text(graded, ascii_only=terminal.ascii))
+        terminal.say(text(graded, only_human(match), ascii_only=terminal.ascii))
     except DuelsError as error:
         terminal.say([f"This cannot be analysed: {error}"])
 
@@ -141,9 +149,7 @@ def play(terminal: Terminal, given: Namespace) -> int:
 
         return play_remote(terminal, given)
     if given.game is None:
-        raise OptionError(
-            f"the following arguments are required: GAME; see them with: {program()} games"
-        )
+        raise OptionError(f"name the game to play; list them with: {program()} games")
     options: dict[str, object] = dict(given.set)
     seed = given.seed
     if given.first == "random":
@@ -154,10 +160,16 @@ def play(terminal: Terminal, given: Namespace) -> int:
     game = find(given.game)(**options)
     control = TimeControl(given.time_limit, given.time_budget, given.increment or 0.0)
     control.check()
-    one = named(given.p1).name if given.p1 else HUMAN
-    two = named(given.p2).name if given.p2 else strongest(terminal, game)
+    one = _recorded(given.p1) if given.p1 else HUMAN
+    two = _recorded(given.p2) if given.p2 else default_opponent(terminal, game)
     prepare(game, one, two)
     return play_matches(terminal, game, (one, two), seed, control, given.save, given.secrets)
+
+
+def _recorded(text: str) -> str:
+    """The text of a player in the record; a built-in one goes by its own name there."""
+    found = parse_spec(text)
+    return found.name if found.kind == OPPONENT else found.text
 
 
 def prepare(game: AnyGame, *players: str) -> None:
@@ -169,62 +181,21 @@ def prepare(game: AnyGame, *players: str) -> None:
         from duels.algorithms import solve
         from duels.cli.progress import ProgressBar
 
-        solve(game, ProgressBar(f"Solving {game.title} with these options, once"))
+        solve(game, ProgressBar(f"Solving {game.title} with these options (only once)"))
 
 
-def strongest(terminal: Terminal, game: AnyGame) -> str:
-    """The strongest opponent that can play a game; a note says so if it is not the usual one."""
+def default_opponent(terminal: Terminal, game: AnyGame) -> str:
+    """The default opponent, or one that needs no solution, with a note, if there is none."""
     try:
-        prepare(game, STRONGEST)
+        prepare(game, DEFAULT)
     except DuelsError as error:
-        terminal.note(f"{STRONGEST} cannot play this: {error}. {NEXT_STRONGEST} plays instead.")
-        return NEXT_STRONGEST
-    return STRONGEST
+        terminal.note(f"{DEFAULT} cannot play this: {error}. {WITHOUT_SOLUTION} plays instead.")
+        return WITHOUT_SOLUTION
+    return DEFAULT
 
 
-def resume(terminal: Terminal, given: Namespace) -> int:
-    """Run `duels resume`."""
-    from duels.cli.files import read_from
-
-    path = given.file
-    if path is None:
-        return _list_unfinished(terminal)
-    match = read_from(path)
-    if match.seed is None:
-        raise RecordError(f"{path}: this match has no seed of its own, so it cannot go on here")
-    if match.result is not None:
-        raise RecordError(f"{path}: this match is over; see it with: {program()} replay {path}")
-    for flag, name in zip(("p1", "p2"), match.players, strict=True):
-        if outside(name) and getattr(given, flag, None) != name:
-            raise OptionError(
-                f"{path}: no record starts a program by itself; where you trust it, add "
-                f"{_flag(flag, name)}"
-            )
-        named(name)
-    prepare(match.game, *match.players)
-    check_secrets(terminal, match.game, match.players, given.secrets)
-    status = sit_down(terminal, match, Autosave(path, terminal.note), given.secrets)
-    return 0 if status is None else status
-
-
-def _flag(flag: str, name: str) -> str:
+def start_option(flag: str, name: str) -> str:
+    """The option that starts a program a record names."""
     from shlex import quote
 
     return f"--{flag} {quote(name)}"
-
-
-def _list_unfinished(terminal: Terminal) -> int:
-    """List the matches that can be resumed, newest first."""
-    from shlex import quote
-
-    from duels.cli.files import unfinished
-
-    found = unfinished()
-    if not found:
-        terminal.say([f"There is no unfinished match. Start one with: {program()} play GAME"])
-    for kept in found:
-        terminal.say([kept.line])
-        terminal.say([f"  {program()} resume {quote(kept.path)}"], whole=True)
-    if found.damaged:
-        terminal.note(f"{found.damaged} files beside these are damaged and were left out.")
-    return 0

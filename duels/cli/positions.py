@@ -1,4 +1,4 @@
-"""`duels positions`: a data set of positions with exact values and mixed strategies."""
+"""`duels positions`: a data set of positions with values and mixed strategies of perfect play."""
 
 from __future__ import annotations
 
@@ -9,8 +9,9 @@ from argparse import Namespace
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from duels.analysis.datasets import LabelledPosition, positions
-from duels.cli.files import named, shown
+from duels.algorithms.solutions import solve
+from duels.analysis.datasets import LabelledPosition, features_of, positions
+from duels.cli.files import checked_path, shown
 from duels.cli.progress import ProgressBar
 from duels.cli.terminal import Terminal
 from duels.core.errors import DuelsError, OptionError
@@ -21,18 +22,21 @@ from duels.games import find
 
 PATIENCE = 2.0  # seconds before a bar is shown
 FORMAT, VERSION = "duels positions", 1  # of a data set
+KEYS = {"mixed_strategy": "mix"}  # fields with another name in the file
 
 
 def positions_command(terminal: Terminal, given: Namespace) -> int:
     game = find(given.game)(**dict(given.set))
     path = given.out or f"{game.slug}-positions.{given.format}"
     if path == "-" and given.format != "jsonl":
-        raise OptionError(f"only jsonl goes to the output; {given.format} needs --out FILE")
+        raise OptionError(
+            f"only jsonl can be written to standard output; {given.format} needs --out FILE"
+        )
     write = WRITERS[given.format]()
     if path == "-":
         terminal.say(_lines(game, _found(game, given)))
         return 0
-    path = named(path)
+    path = checked_path(path)
     new = not os.path.lexists(path)
     try:
         with open(path, "ab"):  # a file that cannot be written is reported before the work
@@ -47,8 +51,8 @@ def positions_command(terminal: Terminal, given: Namespace) -> int:
             os.unlink(path)
         raise
     tests = sum(position.split == "test" for position in found)
-    summary = f"{path}: {len(found):,} positions, {tests:,} of them to test with."
-    fewer = f" {game.title} has no more." if len(found) < given.n and not given.split else ""
+    summary = f"{path}: {len(found):,} positions, {tests:,} of them for testing."
+    fewer = f" {game.title} has no more." if len(found) < given.count and not given.split else ""
     terminal.say([summary + fewer])
     return 0
 
@@ -61,7 +65,7 @@ def _found(game: AnyGame, given: Namespace) -> list[LabelledPosition]:
         if time.monotonic() - began > PATIENCE:
             bar(min(part, 0.99), what)
 
-    wanted = positions(game, given.n, seed=given.seed, split=given.split, progress=progress)
+    wanted = positions(game, given.count, seed=given.seed, split=given.split, progress=progress)
     try:
         return list(wanted)
     finally:
@@ -70,19 +74,23 @@ def _found(game: AnyGame, given: Namespace) -> list[LabelledPosition]:
 
 def _about(game: AnyGame) -> dict[str, Any]:
     """Description of a data set: format, game and options."""
+    solution = solve(game)
     return {
         "format": FORMAT, "version": VERSION, "game": game.slug, "options": game.settings(),
+        **({"unit": solution.unit.name} if solution.unit.pays else {}),
+        **({"exploitability": solution.at_most} if solution.approximate else {}),
     }  # fmt: skip
 
 
 def _lines(game: AnyGame, found: list[LabelledPosition]) -> Iterator[str]:
     about = _about(game)
     for position in found:
-        fields = position._asdict() | {
+        fields = {KEYS.get(name, name): value for name, value in position._asdict().items()} | {
             "player": position.player + 1,
             "state": dump_observation(game, position.state)["fields"],
             "value": position.value,
         }
+        del fields["total"]
         yield json.dumps(about | fields)
 
 
@@ -99,11 +107,11 @@ def _columns(np: Any, game: AnyGame, found: list[LabelledPosition]) -> dict[str,
         values = np.array([getattr(position, name) for position in found], dtype)
         return values if width is None else values.reshape(len(found), width)
 
-    moves, features = len(game.moves()), len(game.features())
+    moves, features = len(game.moves()), len(features_of(game))
     return {
         "observation": column("observation", np.int16, features),
         "mask": column("mask", np.bool_, moves),
-        "mix": column("mix", np.float64, moves),
+        "mix": column("mixed_strategy", np.float64, moves),
         "value": column("value", np.float64),
         "player_value": column("player_value", np.float64),
         "player_worth": column("player_worth", np.float64, moves),
@@ -116,7 +124,7 @@ def _npz() -> Callable[..., None]:
     np = need("numpy", extra="solve")
 
     def write(path: str, game: AnyGame, found: list[LabelledPosition]) -> None:
-        names = {"moves": np.array(game.moves()), "features": np.array(game.features())}
+        names = {"moves": np.array(game.moves()), "features": np.array(features_of(game))}
         about = {"about": np.array(json.dumps(_about(game)))}
         with open(path, "wb") as file:  # given a name, numpy would append an extension
             np.savez_compressed(file, **_columns(np, game, found), **names, **about)
@@ -130,7 +138,7 @@ def _parquet() -> Callable[..., None]:
 
     def write(path: str, game: AnyGame, found: list[LabelledPosition]) -> None:
         columns = _columns(np, game, found)
-        described = {**_about(game), "moves": game.moves(), "features": game.features()}
+        described = {**_about(game), "moves": game.moves(), "features": features_of(game)}
         about = {name: json.dumps(value) for name, value in described.items()}
         parts = {
             name: values if values.ndim == 1 else list(values) for name, values in columns.items()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 
 from duels.cli.autosave import Autosave
 from duels.cli.keyboard import TimeUp
@@ -10,17 +10,29 @@ from duels.cli.terminal import Terminal
 from duels.core.errors import DuelsError, IllegalMove, MalformedMove
 from duels.core.match import Match
 from duels.core.parsing import expected, read_answer, read_move
-from duels.core.presentation import Shared, Step, player_name
+from duels.core.presentation import Lines, Shared, Step, heading, player_name
 from duels.core.views import table_of
 
-COMMANDS = "?  table  hint  undo  resign  save [FILE]  quit"
+COMMANDS = {
+    "hint": "a good move, and why",
+    "undo": "take back your last move",
+    "table": "show the table again",
+    "resign": "give up the match",
+    "save [FILE]": "save the match in a file",
+    "quit": "leave; the match is saved and can be resumed",
+    "back": "start this choice over",
+}
+HELP = "? for help"
+
+
+QUIT = ("quit", "q", "exit")
 
 
 class Quit(Exception):
     """The player leaves; the match can be resumed."""
 
 
-class Asker:
+class Prompt:
     """Prompts the people at one keyboard and submits their picks to a match."""
 
     def __init__(
@@ -48,7 +60,7 @@ class Asker:
             asked = step
             try:
                 left = match.remaining(player)
-                prompt = prompt_of(asked, self.terminal, self.together)
+                prompt = prompt_of(asked, self.terminal, self.together, secret)
                 text = self.terminal.ask(prompt, secret=secret, seconds=left)
             except TimeUp:
                 match.time_out(player)
@@ -88,18 +100,20 @@ class Asker:
             self._show_rules()
         elif word == "table":
             viewer = None if secret else Shared(player) if self.together else player
-            self.terminal.draw(table_of(self.match.view(viewer)), viewer)
+            self.terminal.draw(table_of(self.match.view(viewer)), viewer, whole=True)
         elif word == "hint":
-            advice = "No hint here: both of you would read it." if secret else self._hint(player)
-            self.terminal.say([advice])
+            none = "There are no hints when two people play."
+            self.terminal.say([none if self.together else self._hint(player)])
         elif word == "undo":
             return self._undo(player)
         elif word == "resign":
+            if not confirms_resignation(self.terminal):
+                return "again"
             self.match.resign(player)
             return "done"
         elif word == "save":
             self._save(rest.strip())
-        elif word in ("quit", "exit"):
+        elif word in QUIT:
             raise Quit
         else:
             return None
@@ -109,8 +123,9 @@ class Asker:
         from duels.cli.pager import page
         from duels.core.rules_text import rules
 
+        without = ["hint"] if self.together else []
         text = rules(self.match.game, self.match.turn_limit)
-        page([*text, "", f"You can also type: {COMMANDS}"], self.terminal)
+        page([*command_help(without), *text], self.terminal)
 
     def _hint(self, player: int) -> str:
         from duels.core.chance import stream
@@ -138,12 +153,12 @@ class Asker:
             say([str(error)])
             return "again"
         whose = f"{player_name(player)}'s" if self.together else "Your"
-        say([f"{whose} last move is taken back."])
+        say([f"{whose} last move was taken back."])
         return "turn"
 
     def _agrees(self, other: int, player: int) -> bool:
         step = Step(
-            f"{player_name(other)}, may {player_name(player)} take the last move back? "
+            f"{player_name(other)}, may {player_name(player)} take back the last move? "
             "(yes or no):",
             ("yes", "no"),
         )  # fmt: skip
@@ -160,11 +175,28 @@ class Asker:
             self.terminal.note(f"Saved in {shown(where)}")
 
 
-def prompt_of(step: Step, terminal: Terminal, together: bool = False) -> str:
+def command_help(without: Collection[str] = ()) -> Lines:
+    """The commands that can be typed at any prompt, for the top of a help page."""
+    known = {command: about for command, about in COMMANDS.items() if command not in without}
+    width = max(map(len, known)) + 2
+    lines = [f"  {command:<{width}}{about}" for command, about in known.items()]
+    return [heading("At any prompt"), "", *lines, ""]
+
+
+def confirms_resignation(terminal: Terminal) -> bool:
+    """Whether the player confirms; on a pipe there is no question."""
+    step = Step("Resign? (yes or no):", ("yes", "no"))
+    return not terminal.interactive or ask_step(terminal, step) == "yes"
+
+
+def prompt_of(
+    step: Step, terminal: Terminal, together: bool = False, secret: bool = False
+) -> str:  # fmt: skip
     """The prompt of a step.
 
     On a terminal, the name of a single player and numbers that are drawn on the table are left out,
-    and words to choose from are listed if the prompt of the game does not list them.
+    words to choose from are listed if the prompt of the game does not list them, and the prompt
+    says how to get help and whether the input is invisible.
     """
     if not terminal.interactive:
         return step.prompt
@@ -174,7 +206,9 @@ def prompt_of(step: Step, terminal: Terminal, together: bool = False) -> str:
         listing = ""
     elif not listing and len(words) == len(step.choices):
         listing = f"({' or '.join(filter(None, [', '.join(words[:-1]), words[-1]]))})"
-    return step.worded(step.name if together else "", listing)
+    text = step.worded(step.name if together else "", listing)
+    notes = f"{HELP}; typing is invisible" if secret else HELP
+    return f"{text[:-2]}; {notes}):" if text.endswith("):") else f"{text[:-1]} ({notes}):"
 
 
 def ask_step(
@@ -185,7 +219,7 @@ def ask_step(
         text = terminal.ask(step.prompt, news=news)
         if not text and default:
             return default
-        if text.lower() in ("quit", "exit") and "quit" not in step.choices:
+        if text.lower() in QUIT and "quit" not in step.choices:
             raise Quit
         try:
             return read_move(lambda so_far: None if so_far else step, text)[0]

@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 from argparse import Namespace
+from collections.abc import Iterable
 from importlib.util import find_spec
+from typing import TYPE_CHECKING, Any
 
 from duels.cli.terminal import Terminal
-from duels.core.errors import MissingExtra, OptionError
+from duels.core.errors import MissingExtra, OptionError, quote
 from duels.core.extras import install_command
 
+if TYPE_CHECKING:
+    from duels.server.settings import Retention
+
+FOREVER = "forever"
 NEEDED = ("starlette", "uvicorn", "msgspec", "websockets", "httptools")
 
 
@@ -25,19 +31,17 @@ def serve(terminal: Terminal, given: Namespace) -> int:
     import asyncio
     from dataclasses import replace
 
+    from duels.client.names import blocked_words
     from duels.server.import_export import try_store
     from duels.server.serve import address, listen, run
-    from duels.server.settings import Limits, Settings
+    from duels.server.settings import UNLIMITED, Limits, Settings
+    from duels.server.storage import is_postgres
 
-    limits = Limits()
+    limits = UNLIMITED if given.no_limits else Limits()
     if given.max_per_address is not None:
         limits = replace(limits, connections_per_address=given.max_per_address)
-    if given.no_limits:
-        much = (1e9, 10**9)
-        limits = replace(
-            limits, connections_per_address=10**6, messages=much, requests=much, creations=much,
-            connections=10**6,
-        )  # fmt: skip
+    if given.max_matches is not None:
+        limits = replace(limits, rooms=given.max_matches)
     settings = Settings(
         given.database, given.host, given.port, tuple(given.origin), given.proxy, limits=limits
     )
@@ -45,20 +49,49 @@ def serve(terminal: Terminal, given: Namespace) -> int:
         settings = replace(settings, claim_after=given.claim_after)
     if given.computer_delay is not None:
         settings = replace(settings, computer_delay=given.computer_delay)
-    postgres = given.database.startswith(("postgresql://", "postgres://"))
-    if given.workers > 1 and not postgres:
+    if given.blocked_words:
+        blocked_words(given.blocked_words)  # raises if it cannot be read
+        settings = replace(settings, blocked_words=given.blocked_words)
+    if given.max_undos is not None:
+        settings = replace(settings, undos=given.max_undos)
+    settings = replace(settings, retention=retention(given.keep), worker_ports=given.worker_ports)
+    if given.workers > 1 and not is_postgres(given.database):
         raise OptionError("--workers: several processes need --database postgresql://...")
+    if given.worker_ports and given.workers == 1:
+        raise OptionError("--worker-ports: expected --workers 2 or more")
     asyncio.run(try_store(given.database))
     listening = listen(settings)
     where = address(settings, listening)
-    terminal.say([f"Duels is served on {where} (Ctrl-C stops it)"])
+    terminal.say([f"Serving Duels on {where} (press Ctrl-C to stop)"])
     if given.open and not open_page(where):
-        terminal.say(["No browser was found here: open the address yourself."])
+        terminal.say(["No browser was found: open the address yourself."])
     if given.workers > 1:
         from duels.server.workers import run_workers
 
         return run_workers(settings, listening, given.workers)
-    return run(settings, listening)
+    return run(settings, [listening])
+
+
+def retention(given: Iterable[tuple[str, str]]) -> Retention:
+    """The retention times of the options --keep."""
+    from dataclasses import fields, replace
+
+    from duels.server.settings import DAY, Retention
+
+    found = Retention()
+    kinds = [field.name for field in fields(Retention)]
+    for name, text in given:
+        if name not in kinds:
+            raise OptionError(f"--keep: expected one of {', '.join(kinds)}; got {quote(name)}")
+        try:
+            days = None if text == FOREVER else float(text)
+        except ValueError:
+            days = -1.0
+        if days is not None and not 0 <= days < 1e6:
+            raise OptionError(f"--keep {name}: expected days or '{FOREVER}'; got {quote(text)}")
+        changed: dict[str, Any] = {name: None if days is None else days * DAY}
+        found = replace(found, **changed)
+    return found
 
 
 def open_page(where: str) -> bool:
@@ -84,12 +117,12 @@ def export_records(terminal: Terminal, given: Namespace) -> int:
     check_extra()
     import asyncio
 
-    from duels.server.import_export import export
+    from duels.server.import_export import export_records as export
 
-    count, damaged = asyncio.run(export(given.database, given.file))
+    count, damaged = asyncio.run(export(given.database, given.out))
     terminal.note(f"{count} record{'' if count == 1 else 's'} written")
     if damaged:
-        terminal.note(f"{damaged} left out, which cannot be read")
+        terminal.note(f"{damaged} damaged record{'' if damaged == 1 else 's'} left out")
     return 1 if damaged else 0
 
 
@@ -97,10 +130,10 @@ def import_records(terminal: Terminal, given: Namespace) -> int:
     check_extra()
     import asyncio
 
-    from duels.server.import_export import take
+    from duels.server.import_export import import_records as load_records
 
-    new, known = asyncio.run(take(given.database, given.file))
-    terminal.note(f"{new} record{'' if new == 1 else 's'} taken, {known} known already")
+    new, known = asyncio.run(load_records(given.database, given.file))
+    terminal.note(f"{new} record{'' if new == 1 else 's'} imported, {known} already there")
     return 0
 
 
@@ -108,8 +141,31 @@ def ratings(terminal: Terminal, given: Namespace) -> int:
     check_extra()
     import asyncio
 
-    from duels.server.import_export import rate_again
+    from duels.server.import_export import recompute_ratings
 
-    count = asyncio.run(rate_again(given.database))
+    count = asyncio.run(recompute_ratings(given.database))
     terminal.note(f"ratings computed from {count} match{'' if count == 1 else 'es'}")
     return 0
+
+
+def backup(terminal: Terminal, given: Namespace) -> int:
+    check_extra()
+    import asyncio
+
+    from duels.server.backup import back_up
+
+    contents = asyncio.run(back_up(given.database, given.file))
+    terminal.note(f"{given.file} written: {contents}")
+    return 0
+
+
+def restore(terminal: Terminal, given: Namespace) -> int:
+    """Restore a backup; the exit status is 1 if a match in it is damaged."""
+    check_extra()
+    import asyncio
+
+    from duels.server.backup import restore as restore_backup
+
+    contents = asyncio.run(restore_backup(given.file, given.database))
+    terminal.note(f"restored: {contents}")
+    return 1 if contents.damaged else 0

@@ -24,7 +24,7 @@ def status_of(stop: KeyboardInterrupt) -> int:
 
 
 @contextmanager
-def stoppable(*more: int) -> Iterator[None]:
+def signals_as_exceptions(*more: int) -> Iterator[None]:
     """Raise `Stopped` on SIGTERM, SIGHUP and the signals given.
 
     A signal that is ignored (nohup) stays ignored.

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from argparse import Namespace
 
+from duels.algorithms.solution import SolveArguments
 from duels.algorithms.solutions import rebuild
 from duels.cli.progress import ProgressBar
 from duels.cli.terminal import Terminal
@@ -16,7 +17,7 @@ def solve_command(terminal: Terminal, given: Namespace) -> int:
     bar = ProgressBar(f"Solving {game.title}")
     began = time.monotonic()
     try:
-        facts = rebuild(game, bar, path=given.out, minutes=given.minutes, jobs=given.jobs)
+        facts = rebuild(game, bar, SolveArguments(given.out, given.minutes, given.jobs))
     except KeyboardInterrupt:
         bar.done()
         raise

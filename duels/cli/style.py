@@ -24,6 +24,7 @@ from duels.core.presentation import (
     Sealed,
     Tokens,
     called,
+    part_contents,
     tone,
 )
 
@@ -48,7 +49,7 @@ def drawn(
     A row that is wider than the screen is continued in the next line.
     """
     rows: dict[str, list[str]] = {}
-    pen = Pen(viewer, width, colour, ascii_only)
+    pen = TablePainter(viewer, width, colour, ascii_only)
     for part in parts:
         name = part.label
         if part.owner is not None and not isinstance(part, Die):
@@ -85,7 +86,7 @@ def _columns(text: str) -> int:
     return len(re.sub(r"\x1b\[[0-9;]*m", "", text))
 
 
-class Pen:
+class TablePainter:
     """Draws parts in colour or without, in Unicode or ASCII."""
 
     def __init__(self, viewer: int | None, width: int, colour: bool, ascii_only: bool) -> None:
@@ -107,8 +108,8 @@ class Pen:
             case Hand(_, cards, hidden):
                 known = [self._styled(BOLD, f"[{card.face}]") for card in cards]
                 return " ".join(known + [f"[{self._back}]"] * hidden)
-            case Pile(_, size, cards):
-                return f"{size}" + self.dim("".join(f" {card.face}" for card in cards))
+            case Pile():
+                return part_contents(part)
             case Die(_, face, owner):
                 return f"[{face}]" + ("" if owner is None else self.dim(f" {self.name(owner)}"))
             case Points(_, points, goal):

@@ -5,17 +5,16 @@ from __future__ import annotations
 from contextlib import suppress
 
 from duels.cli.autosave import Autosave
-from duels.cli.prompt import Asker, Quit
+from duels.cli.prompt import Prompt, Quit
 from duels.cli.terminal import Terminal
 from duels.core import narrator
 from duels.core.chance import stream
 from duels.core.game import Decide, Outcome, Pick
 from duels.core.match import Match
-from duels.core.presentation import ON_TABLE, Lines, Shared, listed, player_name, tone
+from duels.core.presentation import ON_TABLE, Lines, Shared, player_name, tone
 from duels.core.views import table_of
-from duels.players import BUILT_IN, HUMAN
-from duels.players import player as player_named
-from duels.players.runner import Host
+from duels.players import BUILT_IN, HUMAN, PERFECT, label_of, make_player
+from duels.players.runner import MatchRunner
 
 
 class TerminalMatch:
@@ -26,15 +25,17 @@ class TerminalMatch:
     ) -> None:
         self.match, self.terminal, self.autosave = match, terminal, autosave
         self.humans = [player for player in (0, 1) if match.players[player] == HUMAN]
-        self._host: Host | None = None  # of computer players; made on first use, for fast start-up
-        self._asker = Asker(match, terminal, autosave, self.humans, self._cover)
+        self._runner: MatchRunner | None = (
+            None  # of computer players; made on first use, for fast start-up
+        )
+        self._asker = Prompt(match, terminal, autosave, self.humans, self._cover)
         together = len(self.humans) == 2 and terminal.interactive
         self._hands_over = together and match.game.private and secrets
         self._narrated = 0  # events already narrated
         self._facing: int | None = None  # the player at the screen, if hands are secret
         self._read = [0, 0]  # by player: events already narrated, if hands are secret
 
-    def eyes(self, player: int | None) -> int | None:
+    def viewer_of(self, player: int | None) -> int | None:
         """The viewer of a passage about a player.
 
         A single human reads everything; at a shared keyboard the viewer is the player in question.
@@ -61,8 +62,8 @@ class TerminalMatch:
                     self._cover()
             raise
         finally:
-            if self._host is not None:
-                self._host.close()
+            if self._runner is not None:
+                self._runner.close()
 
     def _play(self) -> None:
         match = self.match
@@ -72,7 +73,7 @@ class TerminalMatch:
         if any(isinstance(entry, Pick) for entry in match.events):
             self._tell_again()
         else:
-            self._say(narrator.opening(match, self.eyes).lines)
+            self._say(narrator.opening(match, self.viewer_of).lines)
         for player in match.deciders:  # time before a resume is not charged
             match.start_clock(player)
         self._tell_new()
@@ -82,14 +83,14 @@ class TerminalMatch:
             self._tell_new()
         if self.terminal.drawing and self.humans and match.result.by == "rules":
             self._say([""])
-            self._draw(self.eyes(None))
-        if self._host is not None:
-            self._host.end()
-        self._say(narrator.ending(match, self.eyes).lines)
+            self._draw(self.viewer_of(None))
+        if self._runner is not None:
+            self._runner.end()
+        self._say(narrator.ending(match, self.viewer_of).lines)
         if self.terminal.interactive and self.humans:
             from duels.analysis import summary
 
-            self._say(["", *summary(match, self.eyes(None), ascii_only=self.terminal.ascii)])
+            self._say(["", *summary(match, self.viewer_of(None), ascii_only=self.terminal.ascii)])
 
     def _introduce(self) -> None:
         """Show the options that differ and, on a terminal, the players and the commands."""
@@ -98,10 +99,11 @@ class TerminalMatch:
             lines = [f"{match.game.title}. {self._seats()}"]
             if match.time_control:
                 lines.append(_spoken(match.time_control))
-        if changed := match.game.differing():
-            lines.append(f"Options: {listed(f'{name}={value}' for name, value in changed.items())}")
+        if options := match.game.differing_line():
+            lines.append(options)
         if self.terminal.interactive and self.humans:
-            lines += ["Type ? for the rules, hint for advice, quit to leave.", ""]
+            hint = "" if len(self.humans) == 2 else " hint for advice,"
+            lines += [f"Type ? for the rules,{hint} quit to leave.", ""]
         self._say(lines)
 
     def _seats(self) -> str:
@@ -109,14 +111,19 @@ class TerminalMatch:
             return "Player 1 and Player 2 share this keyboard."
         own, other = self.humans[0], 1 - self.humans[0]
         name = self.match.players[other]
-        about = f" ({BUILT_IN[name].about})" if name in BUILT_IN else ""
-        return f"You are {player_name(own)}; {player_name(other)} is {name}{about}."
+        about = [BUILT_IN[name].about] if name in BUILT_IN else []
+        if name == PERFECT and self.match.game.private:
+            from duels.algorithms.solutions import measured_gain
+
+            about += filter(None, [measured_gain(self.match.game)])
+        told = f" ({'; '.join(about)})" if about else ""
+        return f"You are {player_name(own)}; {player_name(other)} is {label_of(name)}{told}."
 
     def _turn(self) -> None:
         match = self.match
         deciders = match.deciders
         sealed = isinstance(match.turn, Decide) and len(match.turn.options) > 1
-        for passage in narrator.status(match, len(match.events), self.eyes):
+        for passage in narrator.status(match, len(match.events), self.viewer_of):
             self._hand_over(passage.viewer)
             self._say(passage.lines)
             if any(player in self.humans for player in deciders):
@@ -132,16 +139,16 @@ class TerminalMatch:
 
     def _computers_choose(self, alone: bool) -> None:
         match = self.match
-        if self._host is None:
+        if self._runner is None:
             computers = {
-                seat: player_named(name, stream(match.seed or 0, seat))
+                seat: make_player(name, stream(match.seed or 0, seat))
                 for seat, name in enumerate(match.players)
                 if seat not in self.humans
             }
-            self._host = Host(match, computers, charged=not self.humans)
+            self._runner = MatchRunner(match, computers, charged=not self.humans)
         if alone:
             self.terminal.pace()
-        self._host.choose()
+        self._runner.choose()
 
     # Narration
 
@@ -159,7 +166,7 @@ class TerminalMatch:
             self._tell(number)
 
     def _tell(self, number: int) -> None:
-        passage = narrator.tell(self.match, number, self.eyes)
+        passage = narrator.tell(self.match, number, self.viewer_of)
         if passage.lines:
             self._hand_over(passage.viewer, upto=number)
         self._say(passage.lines)
@@ -214,9 +221,9 @@ class TerminalMatch:
 
 def _spoken(control: tuple[float | None, float | None, float]) -> str:
     limit, budget, increment = control
-    words = [] if limit is None else [f"{limit:g} s for each choice"]
+    words = [] if limit is None else [f"{limit:g} s per choice"]
     if budget is not None:
         words.append(
-            f"{budget:g} s for the match" + (f" + {increment:g} s a choice" * (increment > 0))
+            f"{budget:g} s for the match" + (f" + {increment:g} s per choice" * (increment > 0))
         )
     return f"Time: {', '.join(words)}."

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable
 from typing import TextIO
 
 from duels.cli.keyboard import Countdown, Keyboard
-from duels.core.presentation import Part, Pile, part_line
+from duels.core.presentation import Part, part_line, pile_lines
 
 CLEAR = "\x1b[2J\x1b[3J\x1b[H"
 ROOM = 8  # columns for input after a prompt
@@ -36,6 +36,7 @@ class Terminal:
         self.paced = self.drawing and self.interactive and not fast
         self._keyboard = Keyboard(keyboard, out, editing=self.interactive and self.clearable)
         self._out, self._err = out, err
+        self._movable = kind not in ("", "dumb", "unknown") and not plain
         self._blank = True  # at the top or after a blank line: another blank line is omitted
 
     @property
@@ -45,6 +46,11 @@ class Terminal:
             return os.get_terminal_size(self._out.fileno()).columns or 80
         except (OSError, ValueError):
             return 80
+
+    @property
+    def refreshing(self) -> bool:
+        """Whether lines on the error stream can be drawn again: on a screen with a cursor."""
+        return self._err.isatty() and self._movable
 
     # Writing
 
@@ -80,10 +86,10 @@ class Terminal:
 
         return paint(line)
 
-    def draw(self, parts: list[Part], viewer: int | None) -> None:
-        """Draw the table; without drawing, write the piles, which no other line mentions."""
+    def draw(self, parts: list[Part], viewer: int | None, *, whole: bool = False) -> None:
+        """Draw the table; without drawing, write the piles, or with `whole` every part."""
         if not self.drawing:
-            self.say(part_line(part) for part in parts if isinstance(part, Pile))
+            self.say(filter(None, map(part_line, parts)) if whole else pile_lines(parts))
             return
         from duels.cli.style import drawn
 
@@ -167,11 +173,6 @@ def drop_output(stream: TextIO | None = None) -> None:
     What is still buffered would make the interpreter fail again at exit.
     """
     os.dup2(os.open(os.devnull, os.O_WRONLY), (stream or sys.stdout).fileno())
-
-
-def program() -> str:
-    """The command that runs this program, which may not be installed."""
-    return "python3 -m duels" if sys.argv[0].endswith("__main__.py") else "duels"
 
 
 def printable(text: str) -> str:

@@ -23,7 +23,7 @@ def verify(terminal: Terminal, given: Namespace) -> int:
     match = read_from(given.file)
     shared = KEY in match.about
     if match.seed is None and not shared:
-        raise RecordError(f"{given.file}: the match has no seed, so its chance cannot be checked")
+        raise RecordError(f"{given.file}: no seed, so the chance events cannot be checked")
     shares = verify_shares(match) if shared else ""
     _compare(match, given.saw)
     clients = _clients(match) if shared else 0
@@ -32,14 +32,14 @@ def verify(terminal: Terminal, given: Namespace) -> int:
     events = "" if match.seed is None else f"{events} from the seed"
     said = [part for part in (shares, events, "" if shared else LOCAL) if part]
     if clients or given.saw:
-        said.append("the shares are those that were told before the match")
+        said.append("the shares are those published before the match")
     if given.json:
         kind = "shared" if shared else "local"
         kind = "shared without hashes" if UNHASHED in shares else kind
         answer = {"file": given.file, "seed": kind, "chance_events": made, "proved": said}
         terminal.say([json.dumps(answer)], whole=True)
     else:
-        terminal.say([f"The record is right: {'; '.join(said)}."])
+        terminal.say([f"The record is valid: {'; '.join(said)}."])
     return 0
 
 
@@ -50,15 +50,15 @@ def _compare(match: Match, saw: list[str]) -> None:
     for one in saw:
         if one not in published:
             raise RecordError(
-                f"the record has no commitment or hash {one!r}: it was changed since you saw that"
+                f"the record has no commitment or hash {one!r}: it was changed after you saw it"
             )
 
 
 def _clients(match: Match) -> int:
     """Compare with the shares stored by clients on this machine; returns their number."""
-    from duels.client.nonces import load as load_witness
+    from duels.client.nonces import load as load_client
 
-    witnesses = [witness for player in (0, 1) if (witness := load_witness(match.id, player))]
-    for witness in witnesses:
-        witness.check(match)
-    return len(witnesses)
+    clients = [client for player in (0, 1) if (client := load_client(match.id, player))]
+    for client in clients:
+        client.check(match)
+    return len(clients)

@@ -36,7 +36,7 @@ from duels.games import load
 
 Json = dict[str, Any]
 PATIENCE = 60.0  # seconds of trying to reconnect
-PROTOCOL = 2
+PROTOCOL = 3
 
 
 class Refused(DuelsError):
@@ -110,11 +110,14 @@ class MatchConnection:
     ) -> None:
         self.client, self.id, self._on_message = client, id, on_message
         self.match: Json = {}
-        self.log: list[Json] = []  # all events, as seen by this client
+        self._events: list[Json] = []  # as seen by this client, without the first `_missing` ones
+        self._missing = 0
         self.view: Json | None = None
         self.version = 0
         self._unread: list[Json] = []
-        self.witness: CommitmentClient | None = None  # if this client gives the share of its seat
+        self.commitment_client: CommitmentClient | None = (
+            None  # if this client gives the share of its seat
+        )
         self._socket: ClientConnection | None = None
 
     @property
@@ -123,6 +126,25 @@ class MatchConnection:
         return self.match.get("state") == "closed" or (
             self.view is not None and self.view["result"] is not None
         )
+
+    @property
+    def log(self) -> list[Json]:
+        """All events, as seen by this client; those that the server left out are requested."""
+        while (before := self._missing) > 0:
+            answer = self.command("log", before=before)
+            if answer["ok"] and self._missing == before:  # else a new connection left out others
+                self._events[:0], self._missing = answer["events"], answer["since"]
+            elif answer.get("again"):
+                time.sleep(1.0)
+            elif not answer["ok"]:
+                raise Refused(answer["reason"])
+        return self._events
+
+    def _keep(self, since: int, events: list[Json]) -> None:
+        """Add the events of an update; an update to a new connection may leave out earlier ones."""
+        if not self._missing <= since <= self._missing + len(self._events):
+            self._events, self._missing = [], since
+        self._events[since - self._missing :] = events
 
     def receive(self, timeout: float | None = None) -> Json:
         """The next message; TimeoutError if none arrives in time."""
@@ -167,7 +189,7 @@ class MatchConnection:
             self._share_dice()
         if message["type"] == "update":
             self.view, self.version = message["view"], message["moment"]
-            self.log[message["since"] :] = message["events"]
+            self._keep(message["since"], message["events"])
             self.match = message.get("revealed", {}).get("match", self.match)
         if self._on_message is not None:
             self._on_message(message)
@@ -175,13 +197,13 @@ class MatchConnection:
     def _share_dice(self) -> None:
         """Check what the server says of the dice, and send this client's share when it is due."""
         match = self.match
-        if self.witness is None and match["you"] is not None:
+        if self.commitment_client is None and match["you"] is not None:
             stored = nonces.load(self.id, match["you"] - 1) if self.client.keeps else None
-            self.witness = stored or CommitmentClient.of(match)
-        if self.witness is None:
+            self.commitment_client = stored or CommitmentClient.of(match)
+        if self.commitment_client is None:
             return
-        command = self.witness.see(match)
-        self._store_witness()
+        command = self.commitment_client.see(match)
+        self._store_commitment_client()
         if command is not None and self._socket is not None:
             # Sent again with every message about the match until granted; repeats have no effect.
             id = f"{command['type']}-{os.urandom(8).hex()}"
@@ -191,11 +213,11 @@ class MatchConnection:
     def _handle_answer(self, message: Json) -> None:
         """Handle the response to a command about the dice."""
         kind = str(message["id"]).partition("-")[0]
-        if self.witness is None or kind not in self.witness.sent:
+        if self.commitment_client is None or kind not in self.commitment_client.sent:
             return
         if message["ok"]:
-            self.witness.granted.add(kind)
-            self._store_witness()
+            self.commitment_client.granted.add(kind)
+            self._store_commitment_client()
         elif message.get("again") and self._socket is not None:
             time.sleep(1.0)
             self._socket.close()
@@ -203,9 +225,9 @@ class MatchConnection:
         elif self.match["state"] in NOT_BEGUN:
             raise Refused(f"the server refuses your share of the dice: {message['reason']}")
 
-    def _store_witness(self) -> None:
-        if self.witness is not None and self.client.keeps:
-            nonces.save(self.witness)
+    def _store_commitment_client(self) -> None:
+        if self.commitment_client is not None and self.client.keeps:
+            nonces.save(self.commitment_client)
 
     def check_dice(self) -> str:
         """Check the record of a finished match against the shares received before.
@@ -214,12 +236,12 @@ class MatchConnection:
         """
         record = self.client.ask("GET", f"/api/matches/{self.id}/record")
         match = loads(json.dumps(record), load)
-        if self.witness is None:
+        if self.commitment_client is None:
             played = "; this client gave no share, so it cannot tell whether they were agreed on"
             return verify(match) + played * (self.match["you"] is not None)
-        said = self.witness.check(match)
+        said = self.commitment_client.check(match)
         if self.client.keeps:
-            nonces.delete(self.witness)
+            nonces.delete(self.commitment_client)
         return said
 
     def _connect(self) -> ClientConnection:

@@ -19,12 +19,8 @@ import re
 from base64 import urlsafe_b64encode
 from hashlib import sha256
 
-from duels.core.errors import OptionError
-from duels.players import BUILT_IN, HUMAN
-
 KEY = re.compile(r"[A-Za-z0-9_-]{43}\Z")
 ROOM = re.compile(r"[A-Za-z0-9_-]{22}\Z")
-LONGEST_NAME = 24
 
 
 def new_key() -> str:
@@ -62,20 +58,6 @@ def public_id(digest: str) -> str:
 def same(stored: str | None, given: str | None) -> bool:
     """Compare two digests in constant time."""
     return stored is not None and given is not None and hmac.compare_digest(stored, given)
-
-
-def checked_name(text: object) -> str:
-    """A valid name of a player: printable, short, not that of a computer player.
-
-    >>> checked_name("  Ada ")
-    'Ada'
-    """
-    name = " ".join(text.split(" ")).strip() if isinstance(text, str) else ""
-    if not name or len(name) > LONGEST_NAME or not name.isprintable():
-        raise OptionError(f"a name has 1 to {LONGEST_NAME} printable characters")
-    if name.lower() in (HUMAN, *BUILT_IN):
-        raise OptionError(f"{name} is the name of a computer player; choose another")
-    return name
 
 
 def usual_name(digest: str) -> str:

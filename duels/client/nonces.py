@@ -17,15 +17,15 @@ from duels.core.errors import DuelsError
 from duels.core.folders import data_folder
 
 
-def save(witness: CommitmentClient) -> None:
-    """Write a witness atomically."""
-    path = _path(witness.match, witness.player)
+def save(client: CommitmentClient) -> None:
+    """Write the state of a commitment client atomically."""
+    path = _path(client.match, client.player)
     temporary = f"{path}.{os.getpid()}.part"
     try:
         os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
         descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
         with open(descriptor, "w", encoding="ascii") as file:
-            json.dump(witness.to_json(), file)
+            json.dump(client.to_json(), file)
             file.flush()
             os.fsync(file.fileno())
         os.replace(temporary, path)
@@ -39,7 +39,7 @@ def save(witness: CommitmentClient) -> None:
 
 
 def load(match: str, player: int) -> CommitmentClient | None:
-    """The stored witness of a seat; None if there is none."""
+    """The stored commitment client of a seat; None if there is none."""
     if not is_room_id(match):
         return None
     try:
@@ -55,9 +55,9 @@ def load(match: str, player: int) -> CommitmentClient | None:
     return found
 
 
-def delete(witness: CommitmentClient) -> None:
+def delete(client: CommitmentClient) -> None:
     with suppress(OSError):
-        os.unlink(_path(witness.match, witness.player))
+        os.unlink(_path(client.match, client.player))
 
 
 def _path(match: str, player: int) -> str:

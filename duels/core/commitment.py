@@ -3,7 +3,7 @@
 The server draws a secret and publishes its commitment. Each player then commits to a nonce by a
 hash, and reveals the nonce once both hashes are known. The seed is computed from the secret and the
 nonces, so no party can compute it, or search for a better one, while it can still change its own
-share. docs/dice.md describes the procedure. A finished record contains all of it under `about`:
+share (docs/reference/dice.md). A finished record contains all of it under `about`:
 
 >>> from duels.core import Match
 >>> from duels.games import load
@@ -12,11 +12,11 @@ share. docs/dice.md describes the procedure. A finished record contains all of i
 >>> hashes = (nonce_hash("example", 0, commitment(secret), nonces[0]), "")
 >>> match.about |= {"fair": seed_proof(secret, nonces, hashes)}
 >>> verify(match)
-'the secret fits its commitment, 1 nonce fits its hash, and the seed follows from them'
+'the secret matches its commitment, 1 nonce matches its hash, and the seed follows from them'
 >>> match.about["fair"]["nonces"] = ["00fe" * 8, ""]
 >>> verify(match)
 Traceback (most recent call last):
-duels.core.errors.RecordError: the nonce of Player 1 does not fit its hash
+duels.core.errors.RecordError: the nonce of Player 1 does not match its hash
 """
 
 from __future__ import annotations
@@ -35,8 +35,8 @@ from duels.core.presentation import player_name
 KEY = "fair"  # of `about` in a record
 WITHHELD = "did not reveal the nonce in time"  # why a player forfeits before the first event
 UNHASHED = (
-    "the record has no hashes of the nonces, as matches begun before protocol 2: it does not show"
-    " that each nonce was chosen before the other was known"
+    "the record has no hashes of the nonces, like all matches begun before protocol 2: it does not"
+    " show that each nonce was chosen before the other was known"
 )
 HEX = frozenset("0123456789abcdef")
 
@@ -117,11 +117,13 @@ def verify(match: Match) -> str:
         case {"commitment": str(published), "secret": str(secret), "nonces": [one, two]}:
             nonces = one, two
         case _:
-            raise RecordError("the record does not tell a secret and nonces to check its seed by")
+            raise RecordError(
+                "the record lacks the secret or the nonces, so its seed cannot be checked"
+            )
     if not (secret.isascii() and secret.isdigit() and len(secret) < 100):
-        raise RecordError("the secret is not a number")
+        raise RecordError("secret: expected fewer than 100 decimal digits")
     if commitment(int(secret)) != published:
-        raise RecordError("the secret does not fit the commitment that was published")
+        raise RecordError("the secret does not match the published commitment")
     hashed = "hashes" in fair
     fitting = _fitting(match, published, nonces, fair["hashes"]) if hashed else ""
     missing = [player for player in (0, 1) if nonces[player] is None]
@@ -133,10 +135,10 @@ def verify(match: Match) -> str:
         raise RecordError("the seed does not follow from the secret and the nonces")
     _check_first(match, fair.get("first"), match.seed)
     if fitting:
-        return f"the secret fits its commitment, {fitting}, and the seed follows from them"
+        return f"the secret matches its commitment, {fitting}, and the seed follows from them"
     given = sum(map(bool, nonces))
     shares = f"{given} nonce{'' if given == 1 else 's'}"
-    return f"the secret fits its commitment, the seed follows from it and {shares}; {UNHASHED}"
+    return f"the secret matches its commitment, the seed follows from it and {shares}; {UNHASHED}"
 
 
 def _fitting(match: Match, published: str, nonces: Sequence[Any], hashes: Any) -> str:
@@ -156,28 +158,28 @@ def _fitting(match: Match, published: str, nonces: Sequence[Any], hashes: Any) -
         if not is_nonce(nonce):
             raise RecordError(f"the nonce of {player_name(player)} is not 32 to 64 hex digits")
         if nonce_hash(match.id, player, published, nonce) != expected:
-            raise RecordError(f"the nonce of {player_name(player)} does not fit its hash")
+            raise RecordError(f"the nonce of {player_name(player)} does not match its hash")
         count += 1
-    return "1 nonce fits its hash" if count == 1 else f"{count} nonces fit their hashes"
+    return "1 nonce matches its hash" if count == 1 else f"{count} nonces match their hashes"
 
 
 def _forfeited(match: Match, missing: Sequence[int], fitting: str) -> str:
     """Check a match that was forfeited before it began, because a player withheld a nonce."""
     if len(missing) != 1 or match.seed is not None or "" in match.about[KEY]["nonces"]:
-        raise RecordError("a match without a nonce has no seed, and one nonce of two is missing")
+        raise RecordError("nonces: one is missing, so expected the other one and no seed")
     if match.events != [Forfeit((missing[0],), WITHHELD)]:
-        raise RecordError("a match without a nonce is forfeited by its player before anything else")
+        raise RecordError("expected one entry: the player who withheld the nonce forfeits")
     loser = player_name(missing[0])
-    return f"the secret fits its commitment, {fitting}, and {loser} forfeits: {WITHHELD}"
+    return f"the secret matches its commitment, {fitting}, and {loser} forfeits: {WITHHELD}"
 
 
 def _check_first(match: Match, first: object, seed: int | None) -> None:
     """Check which player starts, if the seed decides it."""
     if first not in (None, "random"):
-        raise RecordError("first: expected random, or no such key")
+        raise RecordError("first: expected 'random', or no such key")
     start = match.game.settings().get("first")
     if first == "random" and seed is not None and start != str(first_player(seed) + 1):
-        raise RecordError("the player who starts does not follow from the seed")
+        raise RecordError("the record's starting player is not the one that the seed gives")
 
 
 def draws(match: Match) -> list[dict[str, Any]]:

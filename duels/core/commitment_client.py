@@ -1,8 +1,8 @@
 """The client's side of the commitment scheme: commits, reveals, and checks the server.
 
 A client makes a `CommitmentClient` when it takes a seat and passes every `match` that the server
-sends to `see`. It stores `to_json`, then sends the command that `see` returned. docs/dice.md
-describes the scheme; the browser's implementation is `duels/server/static/js/dice.js`.
+sends to `see`. It stores `to_json`, then sends the command that `see` returned. The scheme is
+described in docs/reference/dice.md. `duels/server/static/js/dice.js` is the browser's client.
 
 >>> match = {"id": "example", "commitment": "c" * 64, "state": "starting", "hashes": [None, None],
 ...          "revealed": [], "nonces": None, "seats": [{"kind": "human"}, {"kind": "human"}]}
@@ -17,7 +17,7 @@ True
 >>> match["hashes"] = [client.hash, "e" * 64]
 >>> client.see(match)
 Traceback (most recent call last):
-duels.core.commitment_client.Unfair: the server has told another hash of Player 2 than before
+duels.core.commitment_client.Unfair: the server has changed the hash of Player 2
 """
 
 from __future__ import annotations
@@ -88,7 +88,7 @@ class CommitmentClient:
         Raises `Unfair` if it contradicts earlier messages.
         """
         if match["id"] != self.match or match["commitment"] != self.commitment:
-            raise Unfair("the server has told another commitment than before")
+            raise Unfair("the server has changed its commitment")
         self._see_hashes(match["hashes"])
         if match["state"] in BEGUN:
             if match["nonces"] is None or (None in match["nonces"] and match["state"] != "over"):
@@ -96,7 +96,7 @@ class CommitmentClient:
             self._check_nonces(match["nonces"])
         if match["state"] == "closed" and REVEAL in self.granted:
             raise Unfair(
-                "the server has closed the match after it was told your nonce; it should have been"
+                "the server has closed the match after it received your nonce; it should have been"
                 " played, or forfeited by the player who withheld a nonce"
             )
         return self._next(match) if match["state"] in NOT_BEGUN else None
@@ -116,9 +116,7 @@ class CommitmentClient:
         for player, known in enumerate(self.hashes):
             # A missing hash may be added until the nonce is revealed, and not afterwards.
             if published[player] != known and (known is not None or REVEAL in self.sent):
-                raise Unfair(
-                    f"the server has told another hash of {player_name(player)} than before"
-                )
+                raise Unfair(f"the server has changed the hash of {player_name(player)}")
         if published[self.player] not in (None, self.hash):
             raise Unfair(
                 "the server has a hash for your seat that this client did not give; if you have not"
@@ -130,7 +128,7 @@ class CommitmentClient:
         """Compare the nonces of a match that has begun with the known nonce and hashes."""
         mine = published[self.player]
         if mine != self.nonce and (mine is not None or REVEAL in self.granted):
-            raise Unfair("the server has another nonce for your seat than the one you revealed")
+            raise Unfair("the server has a different nonce for your seat from the one you revealed")
         other = 1 - self.player
         nonce, known = published[other], self.hashes[other]
         if known is None and nonce != "":
@@ -138,7 +136,9 @@ class CommitmentClient:
         if known is not None and nonce is not None:
             fits = is_nonce(nonce) and self._fits(other, nonce, known)
             if not fits:
-                raise Unfair(f"the nonce of {player_name(other)} does not fit the hash of before")
+                raise Unfair(
+                    f"the nonce of {player_name(other)} does not match the hash sent before"
+                )
 
     def _fits(self, player: int, nonce: str, known: str) -> bool:
         return nonce_hash(self.match, player, self.commitment, nonce) == known
@@ -150,10 +150,10 @@ class CommitmentClient:
         if match.id != self.match or not isinstance(fair, dict):
             raise Unfair("the record is of another match")
         if fair["commitment"] != self.commitment:
-            raise Unfair("the record has another commitment than you were told before the match")
+            raise Unfair("the record's commitment differs from the one sent before the match")
         if fair.get("hashes") != [known or "" for known in self.hashes]:
-            raise Unfair("the record has other hashes than you were told before the match")
+            raise Unfair("the record's hashes differ from those sent before the match")
         if fair.get("first") != self.first:
-            raise Unfair("the record decides who starts in another way than the match you joined")
+            raise Unfair("the record and the match you joined decide differently who starts")
         self._check_nonces(fair["nonces"])
         return said

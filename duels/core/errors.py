@@ -8,6 +8,8 @@ Traceback (most recent call last):
 duels.core.errors.OptionError: life takes a number from 1 to 999, or two such as 9/10; got 'many'
 """
 
+import sys
+
 
 class DuelsError(Exception):
     """Base class of errors that the user or the caller can correct."""
@@ -48,6 +50,11 @@ class MissingExtra(DuelsError, ModuleNotFoundError):
     """An optional library is not installed; the message names the extra that contains it."""
 
 
+def program() -> str:
+    """The command that runs this program, which may not be installed, for use in messages."""
+    return "python3 -m duels" if sys.argv[0].endswith("__main__.py") else "duels"
+
+
 def quote(text: object) -> str:
     """The representation of a value for an error message: short and without control characters.
 
@@ -75,6 +82,11 @@ def plain(name: str, text: object, longest: int = 1000) -> str:
     if not isinstance(text, str) or not text.isprintable() or len(text) > longest:
         raise OptionError(f"{name}: expected printable text; got {quote(text)}")
     return text
+
+
+def file_error(error: OSError | ValueError) -> str:
+    """Why a file cannot be read or written; ValueError is raised for an invalid name."""
+    return getattr(error, "strerror", None) or "invalid file name"
 
 
 def one_line(error: BaseException) -> str:

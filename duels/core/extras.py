@@ -4,12 +4,13 @@
 2
 >>> need("a_missing_library", extra="rl")  # doctest: +ELLIPSIS
 Traceback (most recent call last):
-duels.core.errors.MissingExtra: a_missing_library is not installed: python3 -m pip install '...[rl]'
+duels.core.errors.MissingExtra: a_missing_library is not installed: ...
 """
 
 from __future__ import annotations
 
 import os
+import sys
 from importlib import import_module
 from operator import index
 from shlex import quote as shell_quote
@@ -21,19 +22,74 @@ from duels.core.errors import MissingExtra, OptionError, quote
 Array = Any
 # The directory that contains the package: a source checkout if it has a pyproject.toml.
 CHECKOUT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+NAME = "duels"
+PIPX = "pipx_metadata.json"  # which pipx writes to the root of its virtual environments
+VENV = ".venv"
 
 
 def install_command(extra: str) -> str:
-    """The command that installs an extra: from the source checkout if this is one, else by name."""
-    source = "duels"
-    if os.path.isfile(os.path.join(CHECKOUT, "pyproject.toml")):
-        try:
-            source = os.path.relpath(CHECKOUT)
-        except (OSError, ValueError):  # no current directory, or one on another drive
-            source = CHECKOUT
-        if os.sep not in source and source not in (os.curdir, os.pardir):
-            source = os.path.join(os.curdir, source)  # else pip takes it for a package's name
-    return f"python3 -m pip install {shell_quote(f'{source}[{extra}]')}"
+    """The command that adds an extra to this installation: by pipx, from a checkout or by name."""
+    if os.path.isfile(os.path.join(sys.prefix, PIPX)):
+        return f"pipx inject {NAME} {' '.join(map(shell_quote, requirements(extra)))}"
+    python, source = _interpreter(), NAME
+    if not os.path.isfile(os.path.join(CHECKOUT, "pyproject.toml")):
+        return f"{python} -m pip install {shell_quote(f'{source}[{extra}]')}"
+    source = _relative(CHECKOUT)
+    if os.sep not in source and source not in (os.curdir, os.pardir):
+        source = os.path.join(os.curdir, source)  # else pip takes it for a package's name
+    install = f"-m pip install -e {shell_quote(f'{source}[{extra}]')}"
+    if not _managed():
+        return f"{python} {install}"
+    folder = VENV if source == os.curdir else os.path.join(source, VENV)
+    own = shell_quote(os.path.join(folder, "bin", "python"))
+    return f"{python} -m venv {shell_quote(folder)} && {own} {install}, and run {own} -m {NAME}"
+
+
+def requirements(extra: str) -> list[str]:
+    """The requirements of an extra on this system, with those of extras that it includes."""
+    from importlib.metadata import requires
+
+    found: dict[str, None] = {}
+    for line in requires(NAME) or ():
+        requirement, _, marker = line.replace('"', "'").partition(";")
+        if f"extra == '{extra}'" not in marker or f"sys_platform != '{sys.platform}'" in marker:
+            continue
+        name, _, others = requirement.strip().removesuffix("]").partition("[")
+        if name == NAME:
+            found |= dict.fromkeys(r for other in others.split(",") for r in requirements(other))
+        else:
+            found[requirement.strip()] = None
+    return list(found)
+
+
+def _interpreter() -> str:
+    """The running interpreter as a shell in this directory finds it."""
+    from shutil import which
+
+    if not sys.executable:
+        return "python3"
+    folder, name = os.path.split(sys.executable)
+    for word in ("python3", "python", name):
+        if (found := which(word)) is not None and os.path.dirname(found) == folder:
+            return word
+    return shell_quote(_relative(sys.executable))
+
+
+def _relative(path: str) -> str:
+    """A path from the current directory, unless that is further than from the root."""
+    try:
+        relative = os.path.relpath(path)
+    except (OSError, ValueError):  # no current directory, or one on another drive
+        return path
+    return relative if len(relative) < len(path) else path
+
+
+def _managed() -> bool:
+    """Whether the system's package manager reserves this interpreter's packages (PEP 668)."""
+    from sysconfig import get_path
+
+    mark = os.path.join(get_path("stdlib"), "EXTERNALLY-MANAGED")
+    return sys.prefix == sys.base_prefix and os.path.isfile(mark)
 
 
 def need(module: str, extra: str) -> Any:

@@ -27,7 +27,7 @@ from duels.core.presentation import RESULT, Line, Lines, Part, Step, addressed, 
 if TYPE_CHECKING:
     from fractions import Fraction  # importing it slows start-up
 
-Payoff = Union["Fraction", float]  # what a win pays: a whole number, wherever that will do
+Payoff = Union["Fraction", float]  # of a win; whole numbers where possible
 
 # Plain strings: the ones a person types, a bot sends and a record stores.
 Move = str
@@ -103,7 +103,8 @@ class Game(Generic[S, O]):
     - rules, which every game has: `start`, `turn`, `play`, `observe`, `redact` if events are hidden
       from a viewer, and `highest_payoff` if some wins pay more than others;
     - encoding for programs, which environments and agents need: `moves`, `features`, `encode`,
-      `bounds`, `recalled`, `recall`, `longest`, and `gain` for the greedy opponent;
+      `bounds`, `recalled`, `recall`, `longest`, and `gain` for the greedy opponent; for authors of
+      bots `about_fields`, `about_moves`, `about_chance`;
     - input and presentation, from observations: `ask`, `opening`, `status`, `tell`, `ending`,
       `table`.
     """
@@ -117,6 +118,11 @@ class Game(Generic[S, O]):
     timeout_move: ClassVar[Move | None] = None
     # Whether players have private cards: at one keyboard the screen is cleared between turns.
     private: ClassVar[bool] = False
+    # For authors of bots: what each field of an observation holds, what each form of a move does
+    # (words in capitals stand for numbers, and "…" for more of them), what chance outcomes are.
+    about_fields: ClassVar[Mapping[str, str]] = {}
+    about_moves: ClassVar[Mapping[str, str]] = {}
+    about_chance: ClassVar[str] = ""
 
     # Options
 
@@ -165,6 +171,11 @@ class Game(Generic[S, O]):
             for name, text in self.settings().items()
             if name != "first" and text != options[name].show(options[name].default)
         }
+
+    def differing_line(self) -> str:
+        """The options that do not have their default values, for people; empty if all have."""
+        changed = listed(f"{name}={value}" for name, value in self.differing().items())
+        return f"Options: {changed}" if changed else ""
 
     def words(self) -> dict[str, str]:
         """Further values that the text of the rules contains, computed from the options."""
@@ -284,7 +295,7 @@ class Game(Generic[S, O]):
 
     def ending(self, seen: O, result: Result, viewer: int | None = None) -> Lines:
         """Lines after the last turn, however the match ended."""
-        return ["", *verdict(result, viewer)]
+        return ["", *verdict(result, viewer, pays=self.highest_payoff() != 1)]
 
     def table(self, seen: O, viewer: int | None, history: History = ()) -> list[Part]:
         """The parts of the table, for clients that draw them."""
@@ -295,14 +306,21 @@ AnyGame = Game[Any, Any]
 
 
 def verdict(
-    result: Result, viewer: int | None, wins: str = "wins!", draw: str = "The game is a draw."
+    result: Result,
+    viewer: int | None,
+    wins: str = "wins!",
+    draw: str = "The game is a draw.",
+    pays: bool = False,
 ) -> Lines:
-    """Lines with the reason for the end of a match and its winner, in the words of the game."""
+    """Lines with the reason for the end of a match and its winner, in the words of the game.
+
+    Where some wins pay more than others (`pays`), every win is told with its payoff.
+    """
     if result.winner is None:
         words = draw if result.by != "limit" else "There is no winner."
     else:
         verb, end = wins[:4], wins[4:]
-        paid = "" if result.payoff == 1 else f" {result.payoff}"
+        paid = f" {result.payoff}" if pays or result.payoff != 1 else ""
         words = does(result.winner, viewer, verb) + paid + end
     return [addressed(result.reason, viewer), Line(words, RESULT)]
 

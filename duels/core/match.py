@@ -27,7 +27,7 @@ from bisect import bisect_left
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from duels.core.chance import commitment, draw, new_id, new_seed
+from duels.core.chance import commitment, draw, new_id
 from duels.core.clock import Clocks, TimeControl, is_seconds
 from duels.core.entries import (
     Entry,
@@ -106,7 +106,7 @@ class Match:
             )
         self.turn_limit = turn_limit
         if time_limit is not None and time_control:
-            raise OptionError("time_limit is short for a time_control: expected one of them")
+            raise OptionError("time_limit is short for a time_control: give one of them, not both")
         self.time_control = time_control if time_limit is None else TimeControl(time_limit)
         self.time_control.check()
         self._has_clock = bool(self.time_control)
@@ -125,11 +125,6 @@ class Match:
         self._timeline = Timeline(game.start())
         self._sealed: dict[int, tuple[Move | None, float]] = {}  # with time spent; None: too late
         self._settle()
-
-    @classmethod
-    def new(cls, game: AnyGame, **settings: Any) -> Match:
-        """A match with a new random seed."""
-        return cls(game, new_seed(), **settings)
 
     # State and history.
 
@@ -341,7 +336,7 @@ class Match:
         for player in lost:
             self._in_play(player)
         if list(lost) not in ([0], [1], [0, 1]):
-            raise IllegalMove("one player forfeits, or both")
+            raise IllegalMove(f"expected 0, 1 or (0, 1) as the players who forfeit; got {lost}")
         self._append(Forfeit(lost, plain("why", why)))
         who = "Both players forfeit" if len(lost) == 2 else f"{player_name(lost[0])} forfeits"
         self._end(None if len(lost) == 2 else 1 - lost[0], "forfeit", f"{who}: {why}.")
@@ -370,7 +365,7 @@ class Match:
         """Decline the other player's offer, or withdraw the player's own."""
         self._in_play(player)
         if self.offer is None:
-            raise IllegalMove("no undo is offered")
+            raise IllegalMove("no undo was requested")
         self.offer = None
 
     # The clock. The caller asks which players are late (`late_players`) and calls `time_out`.
@@ -477,7 +472,7 @@ class Match:
                 if self.result is not None or not isinstance(self.turn, Chance):
                     raise IllegalMove("nothing is left to chance here")
                 if outcome not in self.turn.odds:
-                    raise IllegalMove(f"{quote(outcome)} cannot come up")
+                    raise IllegalMove(f"{quote(outcome)} is not a possible outcome")
                 self._timeline.draw_number()
                 self._append(Outcome(outcome, self.turn.by))
                 self._timeline.move_to(self.game.play(self.state, outcome))
@@ -616,7 +611,7 @@ class Match:
     def _offered_to(self, player: int) -> Undo:
         self._in_play(player)
         if self.offer is None or self.offer.player == player:
-            raise IllegalMove("no undo is offered")
+            raise IllegalMove("no undo was requested")
         return self.offer
 
     def _open_times(self) -> Spent:
@@ -694,7 +689,9 @@ def _checked_about(about: Mapping[str, Any]) -> dict[str, Any]:
         text.encode()  # refuses lone surrogates
         kept: dict[str, Any] = json.loads(text)
     except (TypeError, ValueError, RecursionError):
-        raise OptionError("about: expected what JSON can hold") from None
+        raise OptionError("about: expected values that JSON can represent") from None
     if kept != dict(about):
-        raise OptionError("about: expected texts as names and JSON's own kinds of values")
+        raise OptionError(
+            "about: expected texts as keys, and values that JSON returns as they were"
+        )
     return kept

@@ -1,7 +1,7 @@
-"""The narrator: a match as lines of text for one viewer, the same for every client.
+"""The narrator, which turns a match into lines of text for one viewer.
 
-Terminal, replay, environments and servers all use it. Text is divided into passages: the opening,
-the effect of each event, the status before each choice, the ending.
+Terminal, replay, environments and servers all use it. The text is divided into passages: the
+opening, the effect of each event, the status before each choice, the ending.
 
 >>> from duels.core import Match
 >>> from duels.games import load
@@ -25,14 +25,15 @@ from duels.core.entries import Entry, Limit, Pause, Resume, Undo
 from duels.core.game import AnyGame, Decide, Event, History, Outcome, Pick, Result
 from duels.core.presentation import Lines, player_name
 
-Eyes = Callable[[int | None], int | None]  # the viewer of a passage about a player or both (None)
+# Maps the player that a passage is about (None: both players) to the viewer it is written for.
+ViewerOf = Callable[[int | None], int | None]
 
 
 class Passage(NamedTuple):
     """Lines that belong together, and the viewer they are written for."""
 
     kind: str  # opening, event, status or ending
-    number: int  # of the event, or of the next one for a status: the moment of the choice
+    number: int  # of the event; for a status, of the event that the choice will become
     viewer: int | None
     lines: Lines
 
@@ -40,8 +41,8 @@ class Passage(NamedTuple):
 if TYPE_CHECKING:  # creating a Protocol takes longer than the rest of this module
     from typing import Protocol
 
-    class Story(Protocol):
-        """What can be narrated: a match, or an episode of an environment."""
+    class MatchLike(Protocol):
+        """The part of `Match` that the narrator uses; also an episode of an environment."""
 
         @property
         def game(self) -> AnyGame: ...
@@ -55,39 +56,39 @@ if TYPE_CHECKING:  # creating a Protocol takes longer than the rest of this modu
         def history(self, viewer: int | None, before: int | None = None) -> History: ...
 
 
-def narrate(story: "Story", viewer: int | None, since: int = 0) -> Iterator[Passage]:
+def narrate(match: "MatchLike", viewer: int | None, since: int = 0) -> Iterator[Passage]:
     """The passages of one viewer from event `since` on; the ending has the next number."""
-    return narrate_to(story, lambda player: viewer, since)
+    return narrate_to(match, lambda player: viewer, since)
 
 
-def narrate_to(story: "Story", eyes: Eyes, since: int = 0) -> Iterator[Passage]:
+def narrate_to(match: "MatchLike", viewer_of: ViewerOf, since: int = 0) -> Iterator[Passage]:
     """As `narrate`, for a shared keyboard, where the viewer depends on whose move it is."""
     if since <= 0:
-        yield opening(story, eyes)
-        yield from status(story, 0, eyes)
-    for number in range(max(0, since), len(story.events)):
-        yield tell(story, number, eyes)
-        yield from status(story, number + 1, eyes)
-    if story.result is not None and since <= len(story.events):
-        yield ending(story, eyes)
+        yield opening(match, viewer_of)
+        yield from status(match, 0, viewer_of)
+    for number in range(max(0, since), len(match.events)):
+        yield tell(match, number, viewer_of)
+        yield from status(match, number + 1, viewer_of)
+    if match.result is not None and since <= len(match.events):
+        yield ending(match, viewer_of)
 
 
-def opening(story: "Story", eyes: Eyes) -> Passage:
+def opening(match: "MatchLike", viewer_of: ViewerOf) -> Passage:
     """The lines before the first turn."""
-    viewer = eyes(None)
-    seen = story.game.observe(story.state_after(-1), viewer)
-    return Passage("opening", 0, viewer, story.game.opening(seen, viewer))
+    viewer = viewer_of(None)
+    seen = match.game.observe(match.state_after(-1), viewer)
+    return Passage("opening", 0, viewer, match.game.opening(seen, viewer))
 
 
-def tell(story: "Story", number: int, eyes: Eyes) -> Passage:
-    """The lines of an event; none for one that ends the match, which the ending tells."""
-    game, entry = story.game, story.events[number]
-    viewer = eyes(concerned(entry))
+def tell(match: "MatchLike", number: int, viewer_of: ViewerOf) -> Passage:
+    """The lines of an event; no lines if it ends the match, since the ending describes it."""
+    game, entry = match.game, match.events[number]
+    viewer = viewer_of(concerned(entry))
     lines: Lines = []
-    event = story.observed_event(number, viewer)
+    event = match.observed_event(number, viewer)
     if event is not None:
-        before = game.observe(story.state_before(number), viewer)
-        lines = game.tell(before, event, game.observe(story.state_after(number), viewer), viewer)
+        before = game.observe(match.state_before(number), viewer)
+        lines = game.tell(before, event, game.observe(match.state_after(number), viewer), viewer)
     elif isinstance(entry, Undo):
         who = "You take" if viewer == entry.player else f"{player_name(entry.player)} takes"
         lines = [f"({who} back a move.)"]
@@ -99,7 +100,7 @@ def tell(story: "Story", number: int, eyes: Eyes) -> Passage:
 
 
 def concerned(entry: Entry) -> int | None:
-    """The one player an event concerns; None for both."""
+    """The player that an event concerns; None if it concerns both."""
     if isinstance(entry, Outcome):
         return entry.by
     if isinstance(entry, Pick):
@@ -107,25 +108,25 @@ def concerned(entry: Entry) -> int | None:
     return None
 
 
-def status(story: "Story", number: int, eyes: Eyes) -> Iterator[Passage]:
-    """The lines before a choice, if event `number` was or will be one."""
-    last = number == len(story.events)
-    if last and story.result is not None:
+def status(match: "MatchLike", number: int, viewer_of: ViewerOf) -> Iterator[Passage]:
+    """The lines before event `number`, if it was or will be a choice."""
+    last = number == len(match.events)
+    if last and match.result is not None:
         return
-    if not last and isinstance(story.events[number], Limit):
+    if not last and isinstance(match.events[number], Limit):
         return
-    state = story.state_after(number - 1) if last else story.state_before(number)
-    turn = story.game.turn(state)
+    state = match.state_after(number - 1) if last else match.state_before(number)
+    turn = match.game.turn(state)
     if isinstance(turn, Decide):
-        viewer = eyes(min(turn.options) if len(turn.options) == 1 else None)
-        history = story.history(viewer, None if last else number)
-        lines = story.game.status(story.game.observe(state, viewer), viewer, history)
+        viewer = viewer_of(min(turn.options) if len(turn.options) == 1 else None)
+        history = match.history(viewer, None if last else number)
+        lines = match.game.status(match.game.observe(state, viewer), viewer, history)
         yield Passage("status", number, viewer, lines)
 
 
-def ending(story: "Story", eyes: Eyes) -> Passage:
+def ending(match: "MatchLike", viewer_of: ViewerOf) -> Passage:
     """The lines after the last turn of a match that is over."""
-    assert story.result is not None
-    viewer, number = eyes(None), len(story.events)
-    seen = story.game.observe(story.state_after(number - 1), viewer)
-    return Passage("ending", number, viewer, story.game.ending(seen, story.result, viewer))
+    assert match.result is not None
+    viewer, number = viewer_of(None), len(match.events)
+    seen = match.game.observe(match.state_after(number - 1), viewer)
+    return Passage("ending", number, viewer, match.game.ending(seen, match.result, viewer))

@@ -139,7 +139,7 @@ class Choice(Option[str]):
 
 
 class First(Option[int]):
-    """Who moves first: 0 or 1 in code, "1" or "2" as text."""
+    """The player who moves first: 0 or 1 in code, "1" or "2" as text."""
 
     expects = "1 or 2"
 

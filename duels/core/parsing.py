@@ -26,7 +26,8 @@ def read_move(
         raise MalformedMove(f"Nothing was typed. {expected(step)}")
     while words:
         if step is None:
-            raise MalformedMove(f"{quote(' '.join(words))} is too much after {quote(so_far)}.")
+            more = quote(" ".join(words))
+            raise MalformedMove(f"{quote(so_far)} is a complete move; leave out {more}.")
         if step.many:
             chosen = _some_of(step, words)
             words = []
@@ -49,7 +50,7 @@ def read_answer(
     ('bypass', None)
     >>> read_answer(steps.get, "attack 9", "attack")
     Traceback (most recent call last):
-    duels.core.errors.MalformedMove: '9' is not possible. Choose some of: 2, 3.
+    duels.core.errors.MalformedMove: '9' is not available. Choose some of: 2, 3.
     """
     try:
         return read_move(ask, text, so_far)
@@ -90,7 +91,8 @@ def _one_of(step: Step, word: str) -> str:
     known = [word] if word in step.refused else _begun(step.refused, word)
     if len(known) == 1:
         raise IllegalMove(f"{step.refused[known[0]]} {expected(step)}".strip())
-    raise MalformedMove(f"{quote(word)} is not possible. {expected(step)}".strip())
+    said = f"{quote(word)} is not available" if word.isdigit() else f"I don't know {quote(word)}"
+    raise MalformedMove(f"{said}. {expected(step)}".strip())
 
 
 def _begun(words: Iterable[str], start: str) -> list[str]:
@@ -104,7 +106,8 @@ def _some_of(step: Step, words: list[str]) -> list[str]:
         choice = _one_of(step, word)
         if choice not in left:
             held = step.choices.count(choice)
-            raise IllegalMove(f"There {'is' if held == 1 else 'are'} only {held} of {choice}.")
+            often = "once" if held == 1 else "twice" if held == 2 else f"{held} times"
+            raise IllegalMove(f"You can use {choice} only {often}.")
         left.remove(choice)
         chosen.append(choice)
     return sorted(chosen, key=step.choices.index)

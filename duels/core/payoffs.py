@@ -60,6 +60,14 @@ class Unit:
         """A value as a part of what is possible, from 0 for the worst result to 1 for the best."""
         return (float(value) - float(self.lowest)) / self.span
 
+    def within(self, value: float) -> float:
+        """A value without a rounding error beyond the best or the worst result."""
+        return min(float(self.highest), max(float(self.lowest), value))
+
+    def whole(self, part: float) -> float:
+        """The value of which `part` is the part."""
+        return part if not self.pays else float(self.lowest) + self.span * part
+
 
 def unit_of(game: AnyGame) -> Unit:
     """The unit of a game's values."""

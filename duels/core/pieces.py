@@ -3,9 +3,9 @@
 Cards are whole numbers in ascending tuples, since their order never matters. The same hands and
 piles occur often, so results are cached, and equal hands of many matches share one object.
 
->>> both((10, 9), 1, 7), without((1, 2, 2, 5), (2, 5)), joined((1, 5), (2,))
+>>> replace_one((10, 9), 1, 7), without((1, 2, 2, 5), (2, 5)), joined((1, 5), (2,))
 ((10, 7), (1, 2), (1, 2, 5))
->>> counts((1, 2, 2), 3), any_of((1, 2, 2), by=0).odds["2"]
+>>> counts((1, 2, 2), 3), draw_one((1, 2, 2), by=0).odds["2"]
 ((1, 2, 0), Fraction(2, 3))
 """
 
@@ -20,7 +20,7 @@ T = TypeVar("T")
 Cards = tuple[int, ...]
 
 
-def both(pair: tuple[T, T], player: int, new: T) -> tuple[T, T]:
+def replace_one(pair: tuple[T, T], player: int, new: T) -> tuple[T, T]:
     """A pair with one player's half replaced."""
     return (new, pair[1]) if player == 0 else (pair[0], new)
 
@@ -46,7 +46,7 @@ def counts(cards: Cards, values: int) -> tuple[int, ...]:
 
 
 @lru_cache(maxsize=8192)
-def any_of(cards: Cards, by: int) -> Chance:
+def draw_one(cards: Cards, by: int) -> Chance:
     """The chance event of drawing one of the cards for a player, with exact odds."""
     from fractions import Fraction  # late: importing it slows start-up
 

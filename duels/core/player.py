@@ -109,7 +109,7 @@ async def answer_async(player: Player, view: View) -> Move:
 
 def _text(move: object) -> Move:
     if not isinstance(move, str):
-        raise MalformedMove(f"a move is a text; got {quote(move)}")
+        raise MalformedMove(f"expected a move as text; got {quote(move)}")
     return move
 
 

@@ -308,21 +308,31 @@ def part_line(part: Part) -> str:
     ('Player 1 Firewall: 7 of 10', 'Hand: 3 hidden')
     """
     name = part.label if part.owner is None else f"{player_name(part.owner)} {part.label}"
+    contents = part_contents(part)
+    return f"{name}: {contents}" if contents else ""
+
+
+def part_contents(part: Part) -> str:
+    """The contents of a table part as text; empty if there is nothing to show."""
     match part:
         case Meter(_, value, top) | Points(_, value, top):
-            return f"{name}: {value} of {top}"
+            return f"{value} of {top}"
         case Tokens(_, items):
-            return f"{name}: {listed((i.face for i in items if not i.spent), ' ') or 'none left'}"
+            return listed((i.face for i in items if not i.spent), " ") or "none left"
         case Hand(_, cards, hidden):
             known = [card.face for card in cards]
-            return f"{name}: {listed(known + [f'{hidden} hidden'] * bool(hidden), ' ') or 'empty'}"
+            return listed(known + [f"{hidden} hidden"] * bool(hidden), " ") or "empty"
         case Pile(_, size, cards):
-            known = [card.face for card in cards]
-            return f"{name}: {listed(known, ' ') or size or 'none'}"
+            return listed((card.face for card in cards), " ") or str(size or "none")
         case Die(_, face):
-            return f"{name}: {face}"
+            return face
         case Sealed(_, placed):
-            return f"{name}: sealed" if placed else ""
+            return "sealed" if placed else ""
+
+
+def pile_lines(parts: Iterable[Part]) -> Lines:
+    """The piles of a table as lines, for plain text: the status of a game does not mention them."""
+    return [on_table(part_line(part)) for part in parts if isinstance(part, Pile)]
 
 
 def listed(items: Iterable[object], separator: str = ", ") -> str:

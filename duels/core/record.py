@@ -26,7 +26,7 @@ from hashlib import sha256
 from typing import Any, cast
 
 from duels.core.clock import TimeControl, is_seconds
-from duels.core.errors import DuelsError, RecordError, quote
+from duels.core.errors import DuelsError, RecordError, file_error, quote
 from duels.core.game import Outcome
 from duels.core.match import Match, Spent, wall_clock
 from duels.core.wire import Find, Json, dump, load_entry
@@ -110,12 +110,13 @@ def loads(text: str, find: Find) -> Match:
     except RecordError:
         raise
     except (ValueError, RecursionError) as error:
-        raise RecordError(f"this is not a complete JSON file: {str(error)[:80]}") from None
+        what = str(error)[:80]
+        raise RecordError(f"this is not a Duels record: it is not complete JSON: {what}") from None
 
 
 def _loaded(data: Any, find: Find) -> Match:
     if not isinstance(data, dict) or data.get("format") != FORMAT:
-        raise RecordError(f'this is not a record: expected "format": "{FORMAT}"')
+        raise RecordError(f'this is not a Duels record: expected "format": "{FORMAT}"')
     version = data.get("version")
     if type(version) is not int or version not in SAME_SHAPE:
         known = " and ".join(map(str, SAME_SHAPE))
@@ -133,7 +134,7 @@ def _loaded(data: Any, find: Find) -> Match:
         raise RecordError("entries: expected a list")
     match = follow(data, entries, find)
     if len(match.events) > len(entries):
-        raise RecordError(f"entry {len(entries) + 1} is missing: the record stops short of it")
+        raise RecordError(f"entry {len(entries) + 1} is missing: the record ends too early")
     if dump(match.result) != data.get("result"):
         raise RecordError(f"result: the entries do not lead to {quote(data.get('result'))}")
     return match
@@ -161,7 +162,7 @@ def follow(
                 match.enact(wanted, spent)
             made = match.events[number - 1]
             if spent != match.stamps[number - 1].spent or {p for p, _ in spent} - set(choosers):
-                raise RecordError(f"spent: no such time is charged here; got {quote(spent)}")
+                raise RecordError(f"spent: this entry cannot have these times; got {quote(spent)}")
         except DuelsError as error:
             raise RecordError(f"entry {number}: {error}") from None
         if isinstance(made, Outcome) and "by" not in values:
@@ -186,7 +187,7 @@ def save(match: Match, path: str) -> None:
             os.fsync(file.fileno())
         os.replace(temporary, path)
     except (OSError, ValueError) as error:  # ValueError: a name the system cannot have
-        raise RecordError(f"cannot write {shown}: {_why(error)}") from None
+        raise RecordError(f"cannot write {shown}: {file_error(error)}") from None
     finally:
         with suppress(OSError, ValueError):
             os.unlink(temporary)
@@ -199,26 +200,22 @@ def read(path: str, find: Find) -> Match:
         with open(path, "rb") as file:
             content = file.read(LARGEST + 1)
     except (OSError, ValueError) as error:
-        raise RecordError(f"cannot read {shown}: {_why(error)}") from None
+        raise RecordError(f"cannot read {shown}: {file_error(error)}") from None
     if len(content) > LARGEST:
-        raise RecordError(f"{shown} is larger than any record")
+        raise RecordError(f"{shown} is too large to be a Duels record")
     try:
         return loads(content.decode("utf-8"), find)
     except UnicodeDecodeError:
-        raise RecordError(f"{shown}: this is not a text file") from None
+        raise RecordError(f"{shown}: this is not a Duels record: it is not a text file") from None
     except RecordError as error:
         raise RecordError(f"{shown}: {error}") from None
-
-
-def _why(error: Exception) -> str:
-    return getattr(error, "strerror", None) or "invalid file name"
 
 
 def _begin(data: Json, find: Find, now: Callable[[], float | None]) -> Match:
     options, players, seed = data.get("options"), data.get("players"), data.get("seed")
     about, clock, name = data.get("about"), data.get("time"), data.get("id")
     if not isinstance(options, dict) or not all(isinstance(v, str) for v in options.values()):
-        raise RecordError("options: expected texts by name")
+        raise RecordError("options: expected an object whose values are texts")
     if not isinstance(players, list) or [type(name) for name in players] != [str, str]:
         raise RecordError("players: expected two names")
     if seed is not None and not (

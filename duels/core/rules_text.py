@@ -23,7 +23,7 @@ COMMON = """\
   A4. There is no clock unless the match sets one.
       {late}
   A5. Dice, deals and draws have exact odds and come from the match's own seed. If moves are taken
-      back and played again, the same dice and cards come up; only another move meets new ones.
+      back and played again, the same dice and cards come up; a different move gets new ones.
   A6. Through a pipe everything is plain text: the lines without the drawings. The move that was
       read is shown after its prompt, unless it is sealed. There is no hand-over of the keyboard
       there, and no rematch is offered.
@@ -75,8 +75,8 @@ def _options(game: AnyGame) -> Lines:
     width = max(map(len, options))
     lines = []
     for name, option in options.items():
-        usual = option.show(option.default)
-        value = "and" if now[name] == usual else f"{now[name]},"
-        line = f"{option.about}: {option.expects}; now {value} usually {usual}"
+        default = option.show(option.default)
+        value = "" if now[name] == default else f"now {now[name]}, "
+        line = f"{option.about}: {option.expects} ({value}default: {default})"
         lines.append(f"  {name:<{width}}  {line}")
     return lines

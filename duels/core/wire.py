@@ -1,7 +1,7 @@
 """JSON of views, observations, steps of a choice, table parts, lines and events.
 
 Every object has a `type`. Players are 1 and 2 (0 and 1 in Python), events and moments are counted
-from 0. `dump` encodes and `load` decodes; docs/wire.md shows an example of each type.
+from 0. `dump` encodes and `load` decodes; docs/reference/wire.md shows an example of each type.
 
 >>> from duels.core.presentation import Meter
 >>> dump(Meter("Firewall", 7, 10, owner=0))
@@ -12,7 +12,7 @@ Meter(label='Firewall', value=7, top=10, owner=0)
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from duels.core.entries import Entry, Forfeit, Limit, Logged, Pause, Resign, Resume, Timeout, Undo
@@ -165,12 +165,18 @@ def _load_field(key: str, value: Any) -> Any:
 
 def dump_observation(game: AnyGame, seen: Any) -> Json:
     """An observation by field names; fields annotated as `Seat` become 1 and 2."""
-    seats = _seat_fields(type(seen))
-    fields = {
-        key: value + 1 if key in seats and value is not None else dump(value)
-        for key, value in zip(seen._fields, seen, strict=True)
-    }
+    fields = dump_fields(seen, seen._fields)
     return {"type": "observation", "game": game.slug, "fields": fields}
+
+
+def dump_fields(seen: Any, names: Iterable[str]) -> Json:
+    """Some of the fields of an observation."""
+    seats = _seat_fields(type(seen))
+    fields = {}
+    for name in names:
+        value = getattr(seen, name)
+        fields[name] = value + 1 if name in seats and value is not None else dump(value)
+    return fields
 
 
 def load_observation(game: AnyGame, data: Json) -> Any:
@@ -204,11 +210,11 @@ def dump_game(game: Game[Any, Any]) -> Json:
     return {"type": "game", "slug": game.slug, "title": game.title, "options": game.settings()}
 
 
-def dump_view(view: View, history: bool = True, table: bool = True) -> Json:
+def dump_view(view: View, history: bool = True, display: bool = True) -> Json:
     """A view as JSON, with the tree of the choice and the table.
 
     The history is the only part that grows with the match: it can be left out for a client that
-    follows the log. A caller that encodes the table itself sets its reserved key.
+    follows the log. A caller that encodes choice and table itself sets their reserved keys.
     """
     return {
         "type": "view",
@@ -219,8 +225,8 @@ def dump_view(view: View, history: bool = True, table: bool = True) -> Json:
         "observation": dump_observation(view.game, view.observation),
         **({"history": dump(view.history)} if history else {}),
         "options": list(view.options),
-        "choice": dump(choice_of(view)),
-        "table": dump_table(view) if table else [],
+        "choice": dump(choice_of(view)) if display else None,
+        "table": dump_table(view) if display else [],
         "clock": view.clock,
         "clocks": list(view.clocks),
         "sealed": [player + 1 for player in view.sealed],
@@ -282,7 +288,7 @@ def load_entry(values: object) -> Entry:
         raise RecordError(f"{quote(values)} is not an entry")
     unknown = values.keys() - dump(entry).keys() - {"at", "spent"}
     if unknown:
-        raise RecordError(f"an entry has no {quote(min(unknown, key=str))}")
+        raise RecordError(f"unknown key {quote(min(unknown, key=str))} in an entry")
     return entry
 
 

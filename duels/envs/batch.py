@@ -8,34 +8,24 @@
         actions = your_policy(batch.observation, batch.mask)
         rewards, terminated, truncated = batch.step(actions)
 
-docs/envs/vector.md describes the layout of the arrays.
+docs/reference/envs/vector.md describes the layout of the arrays.
 """
 
 from __future__ import annotations
 
 from typing import Any, NamedTuple
 
+from duels.algorithms.solution import Progress
 from duels.core.chance import new_seed
 from duels.core.extras import whole
 from duels.core.game import AnyGame, Decide
 from duels.core.match import TURN_LIMIT
-from duels.core.presentation import listed
 from duels.envs.policy import ArrayFunction, EnvPolicy
-from duels.games import game_of, specs
-from duels.kernels import DECISIONS, Array, CompiledPolicy, Kernel, NoKernel, kernel_of, np
-from duels.kernels.driver import BY_LIMIT, RUNNING, Drivers, drivers, misplaced
-from duels.kernels.opponent_loops import Opposing, nothing, opposing
-from duels.kernels.random_streams import fill_luck, keys
-
-
-def kernel_for_batches(game: AnyGame) -> Kernel:
-    """The kernel of a game, or an error that lists the games with one."""
-    try:
-        return kernel_of(game)
-    except NoKernel:
-        known = listed(slug for slug, spec in specs().items() if spec.kernel)
-        name = type(game).__name__
-        raise NoKernel(f"{name} has no kernel; the games with one are {known}") from None
+from duels.games import game_of
+from duels.kernels import DECISIONS, Array, CompiledPolicy, kernel_of, np
+from duels.kernels.driver import BY_LIMIT, RUNNING, Drivers, drivers, first_invalid
+from duels.kernels.opponent_loops import OpponentLoops, no_prefetch, opponent_loops
+from duels.kernels.random_streams import fill_uniform, keys
 
 
 class BatchStep(NamedTuple):
@@ -47,7 +37,10 @@ class BatchStep(NamedTuple):
 
 
 class Batch:
-    """Games that are stepped together; the caller chooses for both players."""
+    """Games that are stepped together; the caller chooses for both players.
+
+    `progress` is called while a game without a kernel of its own is prepared.
+    """
 
     def __init__(
         self,
@@ -57,9 +50,10 @@ class Batch:
         *,
         turn_limit: int = TURN_LIMIT,
         memory: bool = False,
+        progress: Progress | None = None,
     ) -> None:
         game = game_of(game)
-        kernel = kernel_for_batches(game)
+        kernel = kernel_of(game, progress)
         self.game = game
         self.size = whole("size", size, low=1)
         self.turn_limit = whole("turn_limit", turn_limit, low=1)
@@ -87,9 +81,9 @@ class Batch:
         # Looked up each time, so that a batch can be copied and pickled.
         return drivers(kernel_of(self.game), self.sealed)
 
-    def _against(self, opponent: CompiledPolicy) -> Opposing:
-        return opposing(
-            kernel_of(self.game), self.sealed, opponent.choose, opponent.ahead or nothing
+    def _against(self, opponent: CompiledPolicy) -> OpponentLoops:
+        return opponent_loops(
+            kernel_of(self.game), self.sealed, opponent.choose, opponent.prefetch or no_prefetch
         )
 
     def policy(self, function: ArrayFunction) -> EnvPolicy:
@@ -146,7 +140,7 @@ class Batch:
     def uniforms(self, rows: Array) -> Array:
         """A uniform random number in [0, 1) for each of these games, from the game's stream."""
         out = np.empty(len(rows), np.float64)
-        fill_luck(self._streams, rows, out)
+        fill_uniform(self._streams, rows, out)
         return out
 
     # Observations and masks. Arrays are filled at the first access after a step and cached until
@@ -233,7 +227,7 @@ class Batch:
         rows = self.rows(where)
         taken = np.ascontiguousarray(given, np.int64).reshape(self.size, choosers)
         played = taken if where is None else taken[rows]
-        wrong = misplaced(played.reshape(-1), len(self.moves)) // choosers
+        wrong = first_invalid(played.reshape(-1), len(self.moves)) // choosers
         if wrong >= 0:
             game = wrong if where is None else np.flatnonzero(rows)[wrong]
             raise IndexError(
@@ -263,12 +257,12 @@ class Batch:
         """
         chosen = self.rows(where)
         self.reseed(seed)
-        fair = self._against(opponent).begin(
+        playable = self._against(opponent).begin(
             self._rules, opponent.tables, self._state, self._streams, seats, chosen,
             self.turn_limit, skipped,
         )  # fmt: skip
         self._changed()
-        return bool(fair)
+        return bool(playable)
 
     def step_against(
         self, opponent: CompiledPolicy, actions: Array, seats: Array, skipped: Array, final: Array,
@@ -277,12 +271,12 @@ class Batch:
         """The agents' rewards; their observations at the end of games are written to `final`."""
         self.ending = np.empty(self.size, np.int8)
         rewards = np.empty(self.size, np.float32)
-        fair = self._against(opponent).step(
+        playable = self._against(opponent).step(
             self._rules, opponent.tables, self._state, self._streams, seats, actions,
             self.rows(where), self.turn_limit, rewards, self.ending, final, skipped,
         )  # fmt: skip
         self._changed()
-        return rewards, bool(fair)
+        return rewards, bool(playable)
 
     def choices_of(self, opponent: CompiledPolicy, seats: Array) -> Array:
         """The actions that an opponent in these seats would choose now, without playing them."""

@@ -152,7 +152,7 @@ class GameEncoding:
         missing = [name for name in ENCODING if getattr(type(game), name) is getattr(Game, name)]
         if missing:
             raise NotEncoded(
-                f"{game.slug} cannot be played through numbers: it lacks {listed(missing)}"
+                f"{game.slug} has no numerical encoding: it does not define {listed(missing)}"
             )
         self.game = game
         self.moves: tuple[Move, ...] = game.moves()

@@ -105,7 +105,7 @@ class Episode:
         node, encoding = self.node, self.encoding
         moves, action = encoding.moves, encoding.action(action)
         if player not in self.deciders:
-            raise ValueError(f"no pick of {player_name(player)} is awaited")
+            raise ValueError(f"{player_name(player)} has no choice now")
         if self.illegal == "raise" and not node.turn.masks[player][action]:
             raise IllegalMove(f"{moves[action]} is not an option now")
         key: EventKey = action
@@ -169,7 +169,7 @@ class Episode:
         self._sealed = {}
 
 
-class EpisodeStory:
+class NarratedEpisode:
     """An episode in the form that the core's narrator reads."""
 
     def __init__(self, episode: Episode) -> None:

@@ -29,11 +29,11 @@ from duels.envs.encoding import encoding, np
 from duels.envs.episode import Episode
 from duels.envs.policy import ArrayFunction, EnvPolicy
 from duels.envs.registration import env_id
-from duels.envs.render import METADATA, MODES, Screen
+from duels.envs.render import METADATA, MODES, EpisodeRenderer
 from duels.envs.settings import ILLEGAL, SEATS, Scale, one_of, rules_of
 from duels.games import catalogue
 from duels.players import BUILT_IN as PLAYERS
-from duels.players import COMMAND, HUMAN, named, needs_solution, player
+from duels.players import COMMAND, HUMAN, make_player, needs_solution, parse_spec
 
 gymnasium: Any = need("gymnasium", extra="rl")
 
@@ -76,7 +76,7 @@ class DuelEnv(gymnasium.Env):  # type: ignore[misc]
         self._begun = 0  # episodes since the last seed
         self.episode: Episode | None = None
         self._other: Player | None = None
-        self._screen = Screen()
+        self._screen = EpisodeRenderer()
 
     # Names of actions and features.
 
@@ -101,7 +101,7 @@ class DuelEnv(gymnasium.Env):  # type: ignore[misc]
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[Array, dict[str, Any]]:
-        """With a seed, the episode is the match with that seed; those after follow from it.
+        """Start an episode. With a seed, it is the match with that seed; later ones follow from it.
 
         A game that ends before the agent's first choice is not an episode: the next game begins,
         and the info contains the number of `skipped` games and their returns, which
@@ -150,15 +150,15 @@ class DuelEnv(gymnasium.Env):  # type: ignore[misc]
 
     def _named(self, opponent: object) -> str:
         """The full name of an opponent that can play this variant."""
-        kind, name = named(opponent) if isinstance(opponent, str) else (HUMAN, "")
-        if kind == HUMAN:
+        found = parse_spec(opponent) if isinstance(opponent, str) else None
+        if found is None or found.kind == HUMAN:
             raise UnknownName(
                 f"the opponent is one of {listed(PLAYERS)}, a program as './bot', a MODULE:CLASS, "
                 f"or has a method choose(view); got {quote(opponent)}"
             )
-        if needs_solution(name):
+        if needs_solution(found.text):
             solve(self.game)
-        return name
+        return found.text
 
     def _playing(self) -> Episode:
         if self.episode is None:
@@ -171,15 +171,15 @@ class DuelEnv(gymnasium.Env):  # type: ignore[misc]
         self._begun += 1
         self._other = self._seated(stream(seed, 1 - self.player))
         self.episode = Episode(self.encoding, seed, self.turn_limit, True, self.illegal)
-        self._screen = Screen()
+        self._screen = EpisodeRenderer()
         self._let_opponent_play()
 
     def _seated(self, own: str) -> Player:
         """The opponent of a new episode; a running program is reused with a new random stream."""
         if not isinstance(self.opponent, str):
             return self.opponent
-        if self._other is None or named(self.opponent).kind != COMMAND:
-            return player(self.opponent, own)
+        if self._other is None or parse_spec(self.opponent).kind != COMMAND:
+            return make_player(self.opponent, own)
         self._other.stream = own
         return self._other
 
@@ -199,7 +199,7 @@ class DuelEnv(gymnasium.Env):  # type: ignore[misc]
             action = self.encoding.index.get(move)
             if action is None:
                 raise IllegalMove(
-                    f"the opponent chose {quote(move)}, which is no move of {self.game.slug}"
+                    f"the opponent chose {quote(move)}, which is not a move of {self.game.slug}"
                 )
             episode.pick(other, action)
 

@@ -41,7 +41,7 @@ from duels.core.presentation import (
 )
 from duels.core.views import table_of
 from duels.envs.encoding import np
-from duels.envs.episode import Episode, EpisodeStory
+from duels.envs.episode import Episode, NarratedEpisode
 from duels.plotting.bitmap import ADVANCE, LINE, Canvas, width_of
 
 WIDTH, HEIGHT = 640, 544  # multiples of 16, which video encoders want
@@ -139,8 +139,8 @@ def _box(canvas: Canvas, x: int, y: int, width: int, height: int, edge: int) -> 
 
 def _log(episode: Episode, viewer: int | None) -> list[tuple[str, int]]:
     """The last lines of the viewer's narration, without those that repeat the table."""
-    story = EpisodeStory(episode)
-    passages = narrate(story, viewer, max(0, len(story.events) - RECENT))
+    narrated = NarratedEpisode(episode)
+    passages = narrate(narrated, viewer, max(0, len(narrated.events) - RECENT))
     lines = [
         (part, TONES.get(tone(line), MUTED))
         for passage in passages

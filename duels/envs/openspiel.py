@@ -217,7 +217,9 @@ class SpielState(pyspiel.State):  # type: ignore[misc]
         snapshot = self.snapshot
         encoding, masks = snapshot.node.encoding, snapshot.node.turn.masks
         if snapshot.result is not None or len(masks) != 2:
-            raise IllegalMove(f"actions {actions} cannot be applied: no choice of both is awaited")
+            raise IllegalMove(
+                f"actions {actions} cannot be applied: the players do not choose at once"
+            )
         one, two = map(encoding.action, actions)
         if not (masks[0][one] and masks[1][two]):
             raise IllegalMove(f"{actions} are not both options")

@@ -12,6 +12,7 @@ players are queried one position at a time and see no history (`ExternalOpponent
 from __future__ import annotations
 
 from duels.algorithms import solve
+from duels.algorithms.solution import Progress
 from duels.core.errors import Misbehaved, OptionError, UnknownName, quote
 from duels.core.extras import Array
 from duels.core.game import AnyGame
@@ -19,10 +20,19 @@ from duels.core.player import answer
 from duels.core.presentation import listed
 from duels.envs.batch import Batch
 from duels.envs.policy import view_of
-from duels.kernels import CompiledPolicy, kernel_of, no_policy, np
+from duels.kernels import CompiledPolicy, kernel_of, no_policy, np, tree
 from duels.kernels.opponent_loops import uniform
-from duels.players import BUILT_IN, class_of, make, named, outside, player
-from duels.players.base import Mixed
+from duels.players import (
+    BUILT_IN,
+    HUMAN,
+    OPPONENT,
+    class_of,
+    external_kind,
+    make_opponent,
+    make_player,
+    parse_spec,
+)
+from duels.players.base import MixedStrategyOpponent
 
 CACHED = 200_000  # mixed strategies
 
@@ -30,7 +40,8 @@ CACHED = 200_000  # mixed strategies
 def batch_opponents(game: AnyGame) -> list[str]:
     """The built-in players that need no history, or none but what the kernel stores."""
     classes = {name: class_of(name) for name in BUILT_IN}
-    hidden = game.private and kernel_of(game).chooser is no_policy
+    kernel = kernel_of(game)
+    hidden = game.private and kernel.chooser is no_policy and kernel is not tree.KERNEL
     return [
         name
         for name, found in classes.items()
@@ -41,27 +52,42 @@ def batch_opponents(game: AnyGame) -> list[str]:
 def opponent_name(game: AnyGame, opponent: str) -> str:
     """The full name of an opponent that can play this game in a batch."""
     try:
-        found = named(opponent).name
+        found = parse_spec(opponent)
     except UnknownName as error:
         raise OptionError(f"{error}; or give a policy") from None
     able = batch_opponents(game)
-    if not outside(found) and found not in able:
+    if found.kind in (OPPONENT, HUMAN) and found.name not in able:
         raise OptionError(
             f"in a batch of {game.slug} the opponent is one of {listed(able)}, or a policy; "
             f"got {quote(opponent)}"
         )
-    return found
+    return found.name if found.kind == OPPONENT else found.text
 
 
-def chooser(game: AnyGame, opponent: str) -> CompiledPolicy | None:
+def chooser(
+    game: AnyGame, opponent: str, progress: Progress | None = None
+) -> CompiledPolicy | None:
     """An opponent in compiled code, by its full name; None if it has to be queried in Python."""
     if opponent == "random":
-        return uniform(kernel_of(game))
-    if outside(opponent):
+        return uniform(kernel_of(game, progress))
+    if external_kind(opponent):
         return None
     if class_of(opponent).needs_solution:
-        solve(game)  # now, so that errors are raised here
-    return kernel_of(game).chooser(game, opponent)
+        solve(game, progress)  # now, so that errors are raised here
+    kernel = kernel_of(game, progress)
+    if kernel is tree.KERNEL:
+        return tabulated(game, opponent, progress)
+    return kernel.chooser(game, opponent)
+
+
+def tabulated(game: AnyGame, opponent: str, progress: Progress | None = None) -> CompiledPolicy:
+    """A built-in opponent in a game with a kernel made of its tree: queried once at every node."""
+    found = tree.tree_of(game)
+    if opponent not in found.policies:
+        player = make_opponent(opponent, stream="")  # only its probabilities are used
+        assert isinstance(player, MixedStrategyOpponent)
+        found.policies[opponent] = found.policy(player.mixed_strategy, progress)
+    return found.policies[opponent]
 
 
 class CachedOpponent:
@@ -69,8 +95,8 @@ class CachedOpponent:
 
     def __init__(self, game: AnyGame, opponent: str) -> None:
         self.game = game
-        player = make(opponent, stream="")  # only its probabilities are used
-        assert isinstance(player, Mixed)
+        player = make_opponent(opponent, stream="")  # only its probabilities are used
+        assert isinstance(player, MixedStrategyOpponent)
         if player.needs_solution:
             solve(game)  # now, so that errors are raised here
         self.player = player
@@ -110,7 +136,7 @@ class ExternalOpponent:
 
     def __init__(self, game: AnyGame, opponent: str) -> None:
         self.game, self.name = game, opponent
-        self.player = player(opponent, stream="")
+        self.player = make_player(opponent, stream="")
         self.index = {move: number for number, move in enumerate(game.moves())}
 
     def choose(self, batch: Batch, rows: Array, seats: Array, observations: Array) -> Array:

@@ -28,7 +28,7 @@ from duels.envs.encoding import encoding, np
 from duels.envs.episode import Episode
 from duels.envs.policy import ArrayFunction, EnvPolicy
 from duels.envs.registration import env_id, loaded
-from duels.envs.render import METADATA, MODES, Screen
+from duels.envs.render import METADATA, MODES, EpisodeRenderer
 from duels.envs.settings import ILLEGAL, Scale, one_of, rules_of
 from duels.envs.snapshot import always_sealed
 
@@ -78,7 +78,7 @@ class _Duel:
             for agent in AGENTS
         }
         self._seeds: Random | None = None
-        self._screen = Screen()
+        self._screen = EpisodeRenderer()
 
     # Names of actions and features.
 
@@ -127,12 +127,12 @@ class _Duel:
             seed = self._seeds.getrandbits(63)
         keep = self.render_mode is not None
         self.episode = Episode(self.encoding, seed, self.turn_limit, keep, self.illegal)
-        self._screen = Screen()
+        self._screen = EpisodeRenderer()
         self.agents = list(AGENTS)
 
 
 class raw_env(_Duel, pettingzoo.AECEnv):  # type: ignore[misc]  # noqa: N801
-    """One agent after the other; of a simultaneous choice the first player's pick is hidden."""
+    """Turn-based environment; the first of two simultaneous picks is hidden until the second."""
 
     def reset(self, seed: int | None = None, options: dict[str, Any] | None = None) -> None:
         self._begin(seed)
@@ -218,7 +218,7 @@ def _ending(episode: Episode, seat: int) -> dict[str, Any]:
     return info
 
 
-class Guard(wrappers.OrderEnforcingWrapper):  # type: ignore[misc]
+class OrderEnforcing(wrappers.OrderEnforcingWrapper):  # type: ignore[misc]
     """PettingZoo's check of the order of calls, with direct access to attributes read often.
 
     The base class looks attributes up in `__getattr__`, several times a step. Illegal actions and
@@ -263,7 +263,7 @@ class Guard(wrappers.OrderEnforcingWrapper):  # type: ignore[misc]
 
 def env(game: str | AnyGame, **settings: Any) -> Any:
     """The turn-based environment: `raw_env` with checks of the order of calls."""
-    return Guard(raw_env(game, **settings))
+    return OrderEnforcing(raw_env(game, **settings))
 
 
 def register() -> None:

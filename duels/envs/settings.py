@@ -26,20 +26,22 @@ def rules_of(game: str | AnyGame, settings: Iterable[str], options: dict[str, ob
     (50, 50)
     >>> rules_of("firewall-breach", ["seat"], {"sit": 1})
     Traceback (most recent call last):
-    duels.core.errors.OptionError: there is no argument 'sit'; there are seat, and as options of \
-firewall-breach strength, hit, bypass, first
+    duels.core.errors.OptionError: there is no argument 'sit'; choose from seat, or from \
+the options of firewall-breach: strength, hit, bypass, first
     """
     kind = find(game) if isinstance(game, str) else type(game)
     for name in options:
         if name not in kind.options():
             raise OptionError(
-                f"there is no argument {quote(name)}; there are {listed(settings)}, "
-                f"and as options of {kind.slug} {listed(kind.options())}"
+                f"there is no argument {quote(name)}; choose from {listed(settings)}, "
+                f"or from the options of {kind.slug}: {listed(kind.options())}"
             )
     if isinstance(game, str):
         return kind(**options)
     if options:
-        raise OptionError(f"the game is made already and takes no options; got {listed(options)}")
+        raise OptionError(
+            f"options can be given only with the name of a game; got {listed(options)}"
+        )
     return game
 
 
@@ -68,11 +70,13 @@ class Scale:
         if memory:
             if not game.recalled():
                 raise OptionError(
-                    f"observations of {game.slug} hold all: there is no memory to add"
+                    f"observations of {game.slug} need no memory: omit the argument memory"
                 )
             most += tuple(game.recalled().values())
         if normalize and not game.bounds():
-            raise OptionError(f"{game.slug} does not say how large its numbers get: no normalize")
+            raise OptionError(
+                f"{game.slug} has no bounds() to scale by: omit the argument normalize"
+            )
         self.normalize = normalize
         self.most = np.array(most, NUMBER)
         self._divisors = np.maximum(self.most, 1).astype(np.float32)

@@ -92,7 +92,7 @@ def _play(env: Any, policy: Choose, left: int, seed: int | None, tally: Tally) -
 def _play_rows(env: Any, policy: Choose, games: int, seed: int | None, tally: Tally) -> None:
     if _mode(env) == "DISABLED":
         raise OptionError(
-            "evaluate needs a vector environment that begins games anew by itself: "
+            "evaluate needs a vector environment that resets finished games by itself: "
             "autoreset_mode SAME_STEP or NEXT_STEP; got DISABLED"
         )
     size = env.num_envs

@@ -1,10 +1,10 @@
-"""Vectorised environments: thousands of games a call, on compiled kernels.
+"""Vectorised environments: a call steps thousands of games, on compiled kernels.
 
 - `Batch` plays both sides;
 - `Versus` plays one side against any opponent or any policy over arrays;
 - `DuelVectorEnv` is the same as a `gymnasium.vector.VectorEnv`.
 
-docs/envs/vector.md describes the layout of the arrays, the masks and when games restart.
+docs/reference/envs/vector.md describes the layout of the arrays, the masks and when games restart.
 
     games = Versus(load("cipher-siege"), size=4096, seed=1)
     rewards, terminated, truncated = games.step(your_policy(games.observation, games.mask))
@@ -16,6 +16,7 @@ from collections.abc import Callable
 from importlib import import_module
 from typing import Any
 
+from duels.algorithms.solution import Progress
 from duels.core.errors import OptionError, quote
 from duels.core.extras import Array
 from duels.core.game import AnyGame
@@ -23,9 +24,9 @@ from duels.core.match import TURN_LIMIT
 from duels.envs.batch import Batch, BatchStep
 from duels.envs.opponents import CachedOpponent, ExternalOpponent, chooser, opponent_name
 from duels.kernels import CompiledPolicy, NoKernel, np
-from duels.kernels.driver import BY_FORFEIT, BY_LIMIT, BY_RULES, RUNNING, misplaced
+from duels.kernels.driver import BY_FORFEIT, BY_LIMIT, BY_RULES, RUNNING, first_invalid
 from duels.kernels.opponent_loops import MOST_DEALS
-from duels.players import outside
+from duels.players import external_kind
 
 __all__ = [
     "BY_FORFEIT", "BY_LIMIT", "BY_RULES", "RUNNING",
@@ -51,18 +52,20 @@ class Versus:
         seat: int | str = 0,
         turn_limit: int = TURN_LIMIT,
         memory: bool = False,
+        progress: Progress | None = None,
     ) -> None:
         if seat not in SEATS or isinstance(seat, float):
             raise OptionError(f"seat takes 0, 1 or 'alternate'; got {quote(seat)}")
-        self.batch = Batch(game, size, seed, turn_limit=turn_limit, memory=memory)
-        # An opponent with a chooser plays inside the kernel; others are queried from here.
+        self.batch = Batch(
+            game, size, seed, turn_limit=turn_limit, memory=memory, progress=progress
+        )
+        # An opponent with a chooser plays in compiled code; any other is called between two steps.
         self.opponent = opponent if callable(opponent) else opponent_name(self.batch.game, opponent)
-        self._find_opponent()
+        self._find_opponent(progress)
         self._rows = np.arange(size)
         self.seats = self._rows % 2 if seat == "alternate" else np.full(size, seat)
         self.ending = np.zeros(size, np.int8)  # how games ended in the last step
-        # `skipped`, `skipped_return` and `skipped_wins`.
-        self.skips = np.zeros((size, 3), np.int64)
+        self.skips = np.zeros((size, 3))  # columns: `skipped`, `skipped_return`, `skipped_wins`
         moves, features = len(self.batch.moves), len(self.batch.features)
         self._mask = np.zeros((size, 1, moves), np.bool_)
         self._observation = np.zeros((size, 1, features), np.int16)
@@ -70,22 +73,21 @@ class Versus:
         self._mask_of = self._observation_of = -1  # `batch.changes` when they were last filled
         self.reset(self.batch.seed)
 
-    def _find_opponent(self) -> None:
+    def _find_opponent(self, progress: Progress | None = None) -> None:
+        """Set the compiled policy of the opponent if it has one, else the object to call."""
         self._chooser: CompiledPolicy | None = None
         self.policy: CachedOpponent | ExternalOpponent | Policy | None = None
         if callable(self.opponent):
             self.policy = self.opponent
             return
-        self._chooser = chooser(self.batch.game, self.opponent)
+        self._chooser = chooser(self.batch.game, self.opponent, progress)
         if self._chooser is None:
-            kind = ExternalOpponent if outside(self.opponent) else CachedOpponent
+            kind = ExternalOpponent if external_kind(self.opponent) else CachedOpponent
             self.policy = kind(self.batch.game, self.opponent)
 
     def __getstate__(self) -> dict[str, Any]:
-        return self.__dict__ | {
-            "_chooser": None,
-            "policy": None,
-        }  # large, and recreated by __setstate__
+        # Without what is large and recreated by `__setstate__`.
+        return self.__dict__ | {"_chooser": None, "policy": None}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__ |= state
@@ -99,7 +101,7 @@ class Versus:
     @property
     def skipped(self) -> Array:
         """Games since `reset` that ended before the agent's first choice and were restarted."""
-        return self.skips[:, 0]
+        return self.skips[:, 0].astype(np.int64)
 
     @property
     def skipped_return(self) -> Array:
@@ -109,7 +111,7 @@ class Versus:
     @property
     def skipped_wins(self) -> Array:
         """How many of these games the agent won."""
-        return self.skips[:, 2]
+        return self.skips[:, 2].astype(np.int64)
 
     @property
     def observation(self) -> Array:
@@ -155,15 +157,13 @@ class Versus:
     def step(self, actions: Any, where: Any = None) -> BatchStep:
         """Play the agent's action and what follows, in every game or where `where` is true."""
         taken = self.batch.checked(actions, 1, where)
-        self._final = np.empty_like(
-            self._final
-        )  # a new array, so that callers may keep the last one
+        self._final = np.empty_like(self._final)  # a new array: callers may keep the last one
         if self._chooser is not None:
-            rewards, fair = self.batch.step_against(
+            rewards, playable = self.batch.step_against(
                 self._chooser, taken, self.seats, self.skips, self._final, where
             )
             self.ending = self.batch.ending
-            _require(fair)
+            _require(playable)
             return BatchStep(rewards, *self.batch.ends())
         if self.batch.sealed:
             step = self.batch.step(self._sealed(taken[:, 0]), where)
@@ -178,16 +178,18 @@ class Versus:
         self._update_ends()
         try:
             self._let_opponent_play(step)
-        except BaseException:  # or the agent would choose in the opponent's place
+        except BaseException:  # otherwise the agent would choose for the opponent in the next step
             self.batch.restore(before)
             raise
         return step
 
     def _update_ends(self) -> None:
+        """Copy how games ended, and the agent's last observations, from the batch."""
         self.ending = self.batch.ending
         self._final[:, 0] = self.batch.final_observation[self._rows, self.seats]
 
     def _sealed(self, own: Array) -> Array:
+        """The actions of both players in a simultaneous choice."""
         both = np.empty((self.batch.size, 2), np.int64)
         both[self._rows, self.seats] = own
         both[self._rows, 1 - self.seats] = self._answers(self._rows)
@@ -207,11 +209,11 @@ class Versus:
                 f"the opponent's policy gives a whole number for each of {len(rows)} games; "
                 f"got {given.dtype} in the shape {given.shape}"
             )
-        wrong = misplaced(given.astype(np.int64), len(self.batch.moves))
+        wrong = first_invalid(given.astype(np.int64), len(self.batch.moves))
         if wrong >= 0:
             raise ValueError(
-                f"the opponent's policy gives {given[wrong]} in game {rows[wrong]}, which is no "
-                f"action; actions are 0 to {len(self.batch.moves) - 1}"
+                f"the opponent's policy gives {given[wrong]} in game {rows[wrong]}, which is not "
+                f"an action; actions are 0 to {len(self.batch.moves) - 1}"
             )
         return given
 
@@ -238,8 +240,8 @@ class Versus:
                 self.ending[ended] = self.batch.ending[ended]
                 final = self.batch.final_observation[self._rows, self.seats]
                 self._final[ended, 0] = final[ended]
-            brought = more.rewards[self._rows, self.seats][skipped].astype(int)
-            self.skips[skipped] += np.stack([np.ones_like(brought), brought, brought == 1], axis=1)
+            brought = more.rewards[self._rows, self.seats][skipped]
+            self.skips[skipped] += np.stack([np.ones_like(brought), brought, brought > 0], axis=1)
         _require(False)
 
 

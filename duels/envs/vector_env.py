@@ -5,17 +5,18 @@ from __future__ import annotations
 import importlib
 from typing import Any
 
+from duels.algorithms.solution import Progress
 from duels.core.errors import IllegalMove, MissingExtra, OptionError, quote
 from duels.core.extras import Array, install_command
 from duels.core.game import AnyGame
 from duels.core.match import TURN_LIMIT
+from duels.core.payoffs import unit_of
 from duels.core.presentation import listed
-from duels.envs.batch import kernel_for_batches
 from duels.envs.final_observations import FinalObservations
 from duels.envs.policy import ArrayFunction, EnvPolicy
 from duels.envs.settings import ILLEGAL, SEATS, Scale, one_of, rules_of
 from duels.envs.vector import Policy, Versus
-from duels.kernels import np
+from duels.kernels import kernel_of, np
 from duels.kernels.driver import BY_FORFEIT
 
 gymnasium: Any
@@ -27,7 +28,7 @@ except ImportError:
 
 SETTINGS = (
     "game", "num_envs", "opponent", "seat", "turn_limit", "illegal", "normalize", "memory",
-    "autoreset_mode", "render_mode",
+    "autoreset_mode", "render_mode", "progress",
 )  # fmt: skip
 MODES = ("SAME_STEP", "NEXT_STEP", "DISABLED")
 
@@ -63,17 +64,18 @@ class DuelVectorEnv(_base()):  # type: ignore[misc]
         memory: bool = False,
         autoreset_mode: Any = "SAME_STEP",
         render_mode: str | None = None,
+        progress: Progress | None = None,
         **options: object,
     ) -> None:
         if gymnasium is None:
             raise MissingExtra(f"gymnasium is not installed: {install_command('rl')}")
         if render_mode is not None:
             raise OptionError(
-                f"a compiled batch is not rendered; got render_mode={quote(render_mode)}. "
-                "vectorization_mode='sync' gives environments that are"
+                f"a compiled batch cannot be rendered; got render_mode={quote(render_mode)}. "
+                "Use vectorization_mode='sync' to render"
             )
         rules = rules_of(game, SETTINGS, options)
-        kernel_for_batches(rules)  # raises first if there is none
+        kernel_of(rules, progress)  # raises first if there is none
         self.scale = Scale(rules, normalize, memory)  # raises if there is no memory to add
         self.memory = memory
         self.illegal = one_of("illegal", illegal, ILLEGAL)
@@ -81,8 +83,9 @@ class DuelVectorEnv(_base()):  # type: ignore[misc]
         self.autoreset_mode = mode_of(autoreset_mode)
         fixed = 0 if seat == "random" else seat
         self.games = Versus(
-            rules, num_envs, opponent=opponent, seat=fixed, turn_limit=turn_limit, memory=memory
-        )
+            rules, num_envs, opponent=opponent, seat=fixed, turn_limit=turn_limit, memory=memory,
+            progress=progress,
+        )  # fmt: skip
         self.num_envs = num_envs
         self.metadata = {**type(self).metadata, "autoreset_mode": self.autoreset_mode}
         batch_space = gymnasium.vector.utils.batch_space
@@ -92,9 +95,7 @@ class DuelVectorEnv(_base()):  # type: ignore[misc]
         self.action_space = batch_space(self.single_action_space, num_envs)
         self._over = np.zeros(num_envs, np.bool_)  # returned as ended and not restarted yet
         self._waiting = False  # whether any is: cached, since `any` takes time
-        self._reported = np.zeros(
-            (num_envs, 3), np.int64
-        )  # skipped games that an info has reported
+        self._reported = np.zeros((num_envs, 3))  # skipped games that an info has reported
 
     def move_name(self, action: int) -> str:
         """The move that an action stands for."""
@@ -133,12 +134,12 @@ class DuelVectorEnv(_base()):  # type: ignore[misc]
         return self._shown()
 
     def step(self, actions: Any) -> tuple[Array, Array, Array, Array, dict[str, Any]]:
-        """Play the agent's action in each game; docs/envs/gymnasium.md describes a step."""
+        """Play the agent's action in each game (docs/reference/envs/gymnasium.md)."""
         where = None
         if self._waiting:  # never with SAME_STEP
             if self.autoreset_mode.name == "DISABLED":
                 raise IllegalMove(
-                    f"games {listed(np.flatnonzero(self._over))} are over: begin them anew with "
+                    f"games {listed(np.flatnonzero(self._over))} are over: reset them with "
                     "reset(options={'reset_mask': ...})"
                 )
             where = ~self._over
@@ -192,7 +193,8 @@ class DuelVectorEnv(_base()):  # type: ignore[misc]
             count, brought, wins = self.games.skips[chosen].T
             any_of_them = self.games.batch.uniforms(chosen) * count
             won, lost = any_of_them < wins, any_of_them >= count - (wins - brought)
-            found[chosen] += np.stack([np.ones_like(count), won * 1 - lost, won], axis=1)
+            one = brought / count if unit_of(self.games.batch.game).pays else won * 1.0 - lost
+            found[chosen] += np.stack([np.ones_like(count), one, won], axis=1)
         self.games.skips[rows], self._reported[rows] = found[rows], 0
 
     def _refuse(self, actions: Any) -> None:
@@ -218,9 +220,9 @@ class DuelVectorEnv(_base()):  # type: ignore[misc]
         return self.scale.of(observation), {
             "action_mask": self._after_the_end(mask).view(np.int8), "_action_mask": everywhere,
             "seat": self.games.seats.copy(), "_seat": everywhere,
-            "skipped": new[:, 0], "_skipped": everywhere,
-            "skipped_return": new[:, 1].astype(np.float64), "_skipped_return": everywhere,
-            "skipped_wins": new[:, 2], "_skipped_wins": everywhere,
+            "skipped": new[:, 0].astype(np.int64), "_skipped": everywhere,
+            "skipped_return": new[:, 1], "_skipped_return": everywhere,
+            "skipped_wins": new[:, 2].astype(np.int64), "_skipped_wins": everywhere,
         }  # fmt: skip
 
 
@@ -235,7 +237,9 @@ def mode_of(given: Any) -> Any:
 def checked_mask(mask: Any, size: int) -> Array:
     """`reset_mask` checked by Gymnasium's rules."""
     if not isinstance(mask, np.ndarray) or mask.dtype != np.bool_:
-        raise TypeError("options['reset_mask'] is an array of true and false")
+        raise TypeError("options['reset_mask'] must be a numpy array of booleans")
     if mask.shape != (size,) or not mask.any():
-        raise ValueError(f"options['reset_mask'] has the shape ({size},) and is somewhere true")
+        raise ValueError(
+            f"options['reset_mask'] must have the shape ({size},) and at least one true value"
+        )
     return mask

@@ -19,7 +19,7 @@ from duels.core.game import AnyGame, Game
 from duels.core.presentation import listed
 from duels.core.spec import GameSpec, located, rules_of, spec_of
 
-if TYPE_CHECKING:  # what follows from the rules is imported when it is used
+if TYPE_CHECKING:  # solvers and charts are imported when they are used
     from duels.algorithms.solution import Progress, Solution
     from duels.plotting.drawing import Chart
 
@@ -56,7 +56,7 @@ def find(name: str) -> type[AnyGame]:
     games = BUILT_IN if fits else catalogue()
     fits = fits or _matching(games, wanted)
     if not fits:
-        raise UnknownName(f"there is no game {quote(name)}; there are {listed(games)}")
+        raise UnknownName(f"there is no game {quote(name)}; choose from {listed(games)}")
     if len(fits) > 1:
         raise UnknownName(f"{quote(name)} could be {listed(fits, ' or ')}")
     return rules_of(located(games[fits[0]]))
@@ -76,7 +76,9 @@ def game_of(game: str | AnyGame) -> AnyGame:
     if isinstance(game, str):
         return load(game)
     if not isinstance(game, Game):
-        raise OptionError(f"a game is a name or what load(name) gives; got {quote(game)}")
+        raise OptionError(
+            f"expected the name of a game or the result of load(name); got {quote(game)}"
+        )
     return game
 
 

@@ -15,6 +15,7 @@ from typing import Any, NamedTuple, TypeVar
 
 from duels.algorithms import compiled as numba
 from duels.algorithms.compiled import have_numba, np
+from duels.algorithms.solution import Progress
 from duels.core.errors import DuelsError
 from duels.core.extras import Array
 from duels.core.game import AnyGame
@@ -23,8 +24,8 @@ from duels.core.spec import located, spec_of
 __all__ = [
     "DECISIONS", "GOING_ON", "NO_WINNER",
     "AivatEvaluator", "AivatValues", "Array", "CompiledPolicy", "Kernel", "NoKernel", "Scalar",
-    "apart", "cached", "compiled", "have_numba", "kernel_of", "need_numba", "no_policy",
-    "np", "placed", "registered_kernel",
+    "cached", "compiled", "have_numba", "imported_on_call", "kernel_of", "need_numba", "no_policy",
+    "not_inlined", "np", "registered_kernel",
 ]  # fmt: skip
 
 # An integer or a bool: Python's where kernels are called, numpy's where they are compiled.
@@ -39,8 +40,11 @@ NO_WINNER = 2
 GOING_ON = -1
 
 
+BY_TREE = "duels.kernels.tree:tree_kernel"  # makes the kernel of a game without its own
+
+
 class NoKernel(DuelsError, ValueError):
-    """A game, or a variant of one, that has not been restated as a kernel."""
+    """The game, or this variant of it, has no kernel."""
 
 
 class CompiledPolicy(NamedTuple):
@@ -50,14 +54,14 @@ class CompiledPolicy(NamedTuple):
     row's stream of picks. `tables` is a tuple of arrays that it reads; a policy that also caches
     results in them has its own tables. `mixed_strategy(rules, tables, state, i, player, out)` adds
     the probability of each action to `out[i]`, which contains zeros; without it `duels.measure`
-    queries the player in Python. `ahead(rules, tables, state, i, player)` may be called some rows
-    before `choose`, to prefetch memory.
+    queries the player in Python. `prefetch(rules, tables, state, i, player)` may be called some
+    rows before `choose`, to load the memory that it reads.
     """
 
     choose: Callable[..., Any]
     tables: Any = ()
     mixed_strategy: Callable[..., Any] | None = None
-    ahead: Callable[..., Any] | None = None
+    prefetch: Callable[..., Any] | None = None
     # Only for the greedy policy: `gain(rules, state, i, player, action)`.
     gain: Callable[..., Any] | None = None
 
@@ -88,8 +92,11 @@ def no_evaluator(game: Any, players: tuple[str, str]) -> AivatEvaluator | None:
     return None
 
 
-def placed(place: str) -> Callable[..., Any]:
-    """The function `module:function`, imported on first call: its module imports the kernel's."""
+def imported_on_call(place: str) -> Callable[..., Any]:
+    """A function that imports `module:function` when it is called.
+
+    For functions whose module imports the module of the kernel.
+    """
 
     def call(*values: Any) -> Any:
         return located(place)(*values)
@@ -137,6 +144,8 @@ class Kernel(NamedTuple):
     values: Callable[[Any, Array], Array | None] = no_values
     # `aivat_evaluator(game, players)`: AIVAT values, if that is faster than by the rules.
     aivat_evaluator: Callable[[Any, tuple[str, str]], AivatEvaluator | None] = no_evaluator
+    # `payoff(rules, state, i, ended)`: what the winner is paid in a row that has ended.
+    payoff: Callable[..., Any] | None = None
 
 
 need_numba = functools.partial(numba.need_numba, "vectorised games need", "rl")
@@ -147,7 +156,9 @@ def compiled(function: F) -> F:
 
     Kernels are inlined into the loops over a batch, and arrays are not reference counted: calls and
     counting would each take as long as a step. Kernels allocate nothing, so counting is not needed.
-    The option is specific to numba; without it the code works at half the speed.
+    `_nrt` is not a documented option of numba. Without it the code works, but games with chance
+    events run at half the speed: numba does not remove the counting of an array that is used only
+    in a branch.
 
     Only functions that are called from Python are cached on disk (`cached`); they include the rest.
     """
@@ -159,7 +170,7 @@ def cached(function: F) -> F:
     return _built(function, forceinline=True, cache=True)
 
 
-def apart(function: F) -> F:
+def not_inlined(function: F) -> F:
     """As `compiled`, but not inlined: for long functions that are rarely called."""
     return _built(function)
 
@@ -172,17 +183,21 @@ def _built(function: F, **options: Any) -> F:
         return numba.built(function, need_numba, **options)
 
 
-def kernel_of(game: AnyGame) -> Kernel:
-    """The kernel that restates a game's rules, or `NoKernel`."""
+def kernel_of(game: AnyGame, progress: Progress | None = None) -> Kernel:
+    """The kernel of a game: its own, else one made from its tree; raises `NoKernel` without any.
+
+    `progress` is called while the tree is made.
+    """
     need_numba()
     kind: type = type(game)  # mypy mistakes type[Game] for something with the hash of a game
     kernel = registered_kernel(kind)
     if kernel is None:
-        raise NoKernel(f"{type(game).__name__} has no kernel, so it is played in Python only")
+        kernel = located(BY_TREE)(game, progress)
+        assert isinstance(kernel, Kernel)
     return kernel
 
 
-@functools.cache  # a batch looks its kernel up several times a step
+@functools.cache  # called several times in each step of a batch
 def registered_kernel(kind: type[AnyGame]) -> Kernel | None:
     """The kernel of the registration of a class of rules, if it has one."""
     reference = spec_of(kind).kernel

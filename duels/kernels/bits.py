@@ -102,7 +102,8 @@ def sum_above(word: int, place: int) -> Scalar:
 
 
 def word_of(numbers: tuple[int, ...]) -> int:
-    """
+    """The word of a set of numbers: bit n - 1 is set for the number n.
+
     >>> word_of((1, 3)), numbers_of(5)
     (5, (1, 3))
     """
@@ -110,11 +111,12 @@ def word_of(numbers: tuple[int, ...]) -> int:
 
 
 def numbers_of(word: int) -> tuple[int, ...]:
+    """The numbers of a set, in ascending order."""
     return tuple(place + 1 for place in range(word.bit_length()) if word >> place & 1)
 
 
 def ranks(n: int) -> Array:
-    """The number of each word of n bits among those with as many bits set, in ascending order.
+    """The rank of each word of n bits among the words with as many bits set, in ascending order.
 
     >>> ranks(3).tolist() if np is not None else [0, 0, 1, 0, 2, 1, 2, 0]
     [0, 0, 1, 0, 2, 1, 2, 0]

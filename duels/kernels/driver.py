@@ -3,7 +3,7 @@
 They implement what is common to all games: an illegal action forfeits, the turn limit truncates,
 and a game that has ended is dealt again in the same step. This duplicates
 `duels.envs.encoding.GameNode`, because numba cannot call Python code; the tests compare the two
-(docs/envs/vector.md).
+(docs/reference/envs/vector.md).
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from functools import cache
 from typing import Any, NamedTuple
 
 from duels.algorithms.compiled.templates import load
-from duels.kernels import Array, Kernel, cached
+from duels.kernels import Array, Kernel, cached, compiled
 
 # How a game ended: the values of `Batch.ending`.
 RUNNING, BY_RULES, BY_FORFEIT, BY_LIMIT = range(4)
@@ -22,8 +22,9 @@ RUNNING, BY_RULES, BY_FORFEIT, BY_LIMIT = range(4)
 class Drivers(NamedTuple):
     """The compiled loops of one kernel."""
 
-    start: Callable[..., Any]  # this and the next are for one game
+    start: Callable[..., Any]  # this and the next two are for one game
     advance: Callable[..., Any]
+    paid: Callable[..., Any]
     begin: Callable[..., Any]
     step: Callable[..., Any]
     pick: Callable[..., Any]
@@ -36,8 +37,14 @@ class Drivers(NamedTuple):
     observations_of: Callable[..., Any]
 
 
+@compiled
+def plain_payoff(rules: Any, state: Array, i: int, ended: int) -> Any:
+    """What a win pays where every win pays the same."""
+    return 1
+
+
 @cached
-def misplaced(actions: Array, moves: int) -> int:
+def first_invalid(actions: Array, moves: int) -> int:
     """The index of the first action outside the action space, or -1."""
     wrong = False  # without a branch, so that the loop is vectorised
     for place in range(actions.shape[0]):
@@ -56,7 +63,7 @@ def drivers(kernel: Kernel, sealed: bool) -> Drivers:
         "duels.kernels.templates.batch",
         sealed=sealed, deal=kernel.begin, mover=kernel.mover, legal=kernel.legal,
         choose=kernel.choose, play=kernel.play, mask=kernel.mask, observe=kernel.observe,
-        pack_mask=kernel.packed,
+        pack_mask=kernel.packed, payoff=kernel.payoff or plain_payoff,
     )  # fmt: skip
     found = {name: getattr(loops, name) for name in Drivers._fields}
     return Drivers(**found | ({} if kernel.packed else {"packed": None}))

@@ -18,7 +18,7 @@ MOST_DEALS = 10_000
 BLOCK = 32  # rows whose memory is fetched together
 
 
-class Opposing(NamedTuple):
+class OpponentLoops(NamedTuple):
     """The compiled loops of one kernel against one opponent."""
 
     begin: Callable[..., Any]
@@ -49,7 +49,7 @@ def uniform(kernel: Kernel) -> CompiledPolicy:
 
 
 @cache
-def filling(mixed_strategy: Callable[..., Any]) -> Callable[..., Any]:
+def strategy_loop(mixed_strategy: Callable[..., Any]) -> Callable[..., Any]:
     """The loop that fills the mixed strategies of one seat in every row."""
 
     loop: Callable[..., Any] = load(
@@ -59,19 +59,23 @@ def filling(mixed_strategy: Callable[..., Any]) -> Callable[..., Any]:
 
 
 @compiled
-def nothing(rules: Any, tables: Any, state: Array, i: int, player: int) -> None:
+def no_prefetch(rules: Any, tables: Any, state: Array, i: int, player: int) -> None:
+    """The `prefetch` of a policy that has none."""
     pass
 
 
 @cache
-def opposing(
-    kernel: Kernel, sealed: bool, choose: Callable[..., Any], ahead: Callable[..., Any] = nothing
-) -> Opposing:
+def opponent_loops(
+    kernel: Kernel,
+    sealed: bool,
+    choose: Callable[..., Any],
+    prefetch: Callable[..., Any] = no_prefetch,
+) -> OpponentLoops:
     """The loops for one side of a game, with a compiled policy's functions on the other side."""
     run = drivers(kernel, sealed)
     loops = load(
         "duels.kernels.templates.opponent",
         sealed=sealed, mover=kernel.mover, observe=kernel.observe,
-        start=run.start, advance=run.advance, choose=choose, ahead=ahead,
+        start=run.start, advance=run.advance, paid=run.paid, choose=choose, prefetch=prefetch,
     )  # fmt: skip
-    return Opposing(loops.begin, loops.step, loops.pick)
+    return OpponentLoops(loops.begin, loops.step, loops.pick)

@@ -4,8 +4,8 @@ The two games of a pair begin with the same three streams: of chance, and of eac
 policies swap seats in the second game. As long as both choose the same moves, the two games are
 equal; after that, the n-th random number is still the same.
 
-Compiled once for each kernel and pair of policies. `retrace` plays given actions again and returns
-every state, so that only actions have to be stored.
+Compiled once for each kernel and pair of policies. `replay_game` plays given actions again and
+returns every state, so that only actions have to be stored.
 """
 
 from __future__ import annotations
@@ -32,31 +32,33 @@ class PlayedGames(NamedTuple):
     choices: Array  # number of resolved choices, a sealed pair counting once
     actions: Array  # of all choices, game after game; two columns if choices are sealed
     rows: Array  # the state before each of these choices, if requested
+    payoff: Array  # by game: what seat 0 was paid
 
 
 @cache
-def meeting(kernel: Kernel, sealed: bool, one: Any, two: Any) -> Callable[..., Any]:
+def pairs_loop(kernel: Kernel, sealed: bool, one: Any, two: Any) -> Callable[..., Any]:
     """The loop over pairs of games between two policies' functions."""
     run = drivers(kernel, sealed)
     loop: Callable[..., Any] = load(
         "duels.kernels.templates.pairs",
-        sealed=sealed, mover=kernel.mover, start=run.start, advance=run.advance, one=one, two=two,
-    ).meet  # fmt: skip
+        sealed=sealed, mover=kernel.mover, start=run.start, advance=run.advance, paid=run.paid,
+        one=one, two=two,
+    ).play_pairs  # fmt: skip
     return loop
 
 
-def meet(
+def play_pairs(
     game: AnyGame, one: CompiledPolicy, two: CompiledPolicy, seed: int, pairs: range,
     turn_limit: int = TURN_LIMIT, watch: bool = False,
 ) -> PlayedGames:  # fmt: skip
     """Play the pairs with these numbers; each depends on the seed, its number and the policies."""
     kernel = kernel_of(game)
     sealed = kernel.sealed(game)
-    play = meeting(kernel, sealed, one.choose, two.choose)
+    play = pairs_loop(kernel, sealed, one.choose, two.choose)
     rules, size = kernel.rules(game), 2 * len(pairs)
     state, streams = np.zeros((1, kernel.columns), kernel.dtype), np.zeros((1, 2), np.uint64)
     begun = keys(seed, len(pairs), streams=3, first=pairs.start)
-    winner, ending = np.zeros(size, np.int8), np.zeros(size, np.int8)
+    winner, ending, payoff = np.zeros(size, np.int8), np.zeros(size, np.int8), np.zeros(size)
     choices, room, at = np.zeros(size, np.int32), max(ROOM, turn_limit), 0
     actions = np.empty((room, 2 if sealed else 1), np.int16)
     rows = np.empty((room if watch else 0, kernel.columns), kernel.dtype)
@@ -64,23 +66,24 @@ def meet(
     while at < size:
         at, made = play(
             rules, one.tables, two.tables, state, streams, begun, turn_limit,
-            winner, ending, choices, actions, rows, at,
+            winner, ending, payoff, choices, actions, rows, at,
         )  # fmt: skip
         parts.append((actions[:made].copy(), rows[:made].copy()))
-    return PlayedGames(winner, ending, choices, *map(np.concatenate, zip(*parts, strict=True)))
+    actions, rows = map(np.concatenate, zip(*parts, strict=True))
+    return PlayedGames(winner, ending, choices, actions, rows, payoff)
 
 
 @cache
-def retracing(kernel: Kernel, sealed: bool) -> Callable[..., Any]:
+def replay_loop(kernel: Kernel, sealed: bool) -> Callable[..., Any]:
     """The loop over the actions of one game."""
     run = drivers(kernel, sealed)
     loop: Callable[..., Any] = load(
         "duels.kernels.templates.pairs", start=run.start, advance=run.advance
-    ).retrace
+    ).replay_game
     return loop
 
 
-class Retraced(NamedTuple):
+class ReplayedGame(NamedTuple):
     """A replayed game: its first state and the state after each choice, and how it ended."""
 
     states: list[Any]
@@ -88,9 +91,9 @@ class Retraced(NamedTuple):
     winner: int
 
 
-def retrace(
+def replay_game(
     game: AnyGame, actions: Array, seed: int, pair: int, turn_limit: int = TURN_LIMIT
-) -> Retraced:
+) -> ReplayedGame:
     """Replay one game of a pair from its actions."""
     kernel = kernel_of(game)
     sealed = kernel.sealed(game)
@@ -98,8 +101,8 @@ def retrace(
     streams[0, CHANCE] = keys(seed, 1, streams=3, first=pair)[0, 0]
     played = np.ascontiguousarray(actions, np.int64)
     rows = np.zeros((len(played) + 1, kernel.columns), kernel.dtype)
-    ended, won = retracing(kernel, sealed)(
+    ended, won = replay_loop(kernel, sealed)(
         kernel.rules(game), state, streams, played, turn_limit, rows
     )
     states = [kernel.unpack(game, tuple(row[1:])) for row in rows.tolist()]
-    return Retraced(states, int(ended), int(won))
+    return ReplayedGame(states, int(ended), int(won))

@@ -10,7 +10,7 @@ from duels.kernels import Array, have_numba
 if not have_numba():
 
     def fetch(array: Array, row: int) -> None:
-        """Begin to fetch the first line of a row; nothing else, and nothing waits for it."""
+        """Prefetch the first cache line of a row, without waiting for it."""
 
 else:
     cgutils: Any = importlib.import_module("numba.core.cgutils")
@@ -19,7 +19,7 @@ else:
 
     @importlib.import_module("numba.extending").intrinsic  # type: ignore[untyped-decorator]
     def fetch(typing: Any, array: Any, row: Any) -> Any:
-        """Begin to fetch the first line of a row; nothing else, and nothing waits for it."""
+        """Prefetch the first cache line of a row, without waiting for it."""
 
         def generate(context: Any, builder: Any, signature: Any, given: Any) -> Any:
             kind = signature.args[0]
@@ -33,7 +33,9 @@ else:
             prefetch = builder.module.declare_intrinsic(
                 "llvm.prefetch", [cgutils.voidptr_t], declared
             )
-            builder.call(prefetch, [at, word(0), word(3), word(1)])  # to read, to stay, data
+            builder.call(
+                prefetch, [at, word(0), word(3), word(1)]
+            )  # for reading, high temporal locality, data cache
             return context.get_dummy_value()
 
         return types.void(array, types.int64), generate

@@ -1,7 +1,7 @@
 """Random numbers: SplitMix64 as a function of a key and a counter, one stream for each game.
 
-The n-th number of a stream is `mixed(key + n * GOLDEN)`, and the key is a function of the seed and
-the game's place in the batch. So a game is the same whatever the size of the batch, and its dice
+The n-th number of a stream is `splitmix64(key + n * GOLDEN)`, and the key is a function of the seed
+and the game's place in the batch. So a game does not depend on the size of the batch, and its dice
 can be computed without this package.
 
 Bounded numbers use 32 bits and Lemire's rejection method, so that they are exactly uniform.
@@ -29,10 +29,10 @@ if np is not None:
 CHANCE, PICKS = 0, 1  # the streams of a game: chance events, and choices of random players
 
 
-def mixed(word: int) -> int:
+def splitmix64(word: int) -> int:
     """The finaliser of SplitMix64, on plain Python numbers.
 
-    >>> hex(mixed(GOLDEN))               # the first number of the published test with seed 0
+    >>> hex(splitmix64(GOLDEN))               # the first number of the published test with seed 0
     '0xe220a8397b1dcdaf'
     """
     word = (word ^ (word >> 30)) * FIRST & WORD
@@ -40,7 +40,7 @@ def mixed(word: int) -> int:
     return word ^ (word >> 31)
 
 
-def head(seed: int) -> int:
+def seed_word(seed: int) -> int:
     """A seed of any size, hashed to one word."""
     return int.from_bytes(hashlib.sha256(str(seed).encode()).digest()[:8], "big")
 
@@ -48,10 +48,10 @@ def head(seed: int) -> int:
 def keys(seed: int, size: int, streams: int = 2, first: int = 0) -> Array:
     """The keys of the streams of a batch, one row for each game from number `first` on.
 
-    That of game `i` and stream `s` is `mixed(head(seed) + (streams * i + s) * SPACING)`.
+    That of game `i` and stream `s` is `splitmix64(head(seed) + (streams * i + s) * SPACING)`.
     """
     words = np.empty((size, streams), np.uint64)
-    _fill_keys(np.uint64(head(seed)), first, words)
+    _fill_keys(np.uint64(seed_word(seed)), first, words)
     return words
 
 
@@ -71,8 +71,8 @@ def _fill_keys(begin: int, first: int, words: Array) -> None:
 
 
 @cached
-def fill_luck(streams: Array, rows: Array, out: Array) -> None:
-    """A number from 0 up to 1 for each of these games, from its stream of random picks."""
+def fill_uniform(streams: Array, rows: Array, out: Array) -> None:
+    """Fill `out` with a number in [0, 1) for each of these games, from its stream of picks."""
     for k in range(rows.shape[0]):
         out[k] = below(streams, rows[k], PICKS, 1 << 31) / (1 << 31)
 

@@ -14,8 +14,9 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from duels.algorithms.compiled.matrix_game import STRIDE, scratch, solve_canonically
-from duels.kernels import Array, CompiledPolicy, Scalar, apart, bits, compiled, np
-from duels.kernels.policies import WHOLE, level_shares, luck
+from duels.algorithms.solution import ROUNDING
+from duels.kernels import Array, CompiledPolicy, Scalar, bits, compiled, not_inlined, np
+from duels.kernels.policies import CARELESS_SHARE, WHOLE, level_shares, random_number
 from duels.kernels.prefetch import fetch
 from duels.kernels.random_streams import finalize
 
@@ -54,7 +55,7 @@ def chooser_tables(table: Any, share: float, moves: int, positions: int) -> Choo
     )  # fmt: skip
 
 
-def mixed(
+def simultaneous_policy(
     options: Callable[..., Any], payoff: Callable[..., Any], key: Callable[..., Any]
 ) -> CompiledPolicy:
     """An opponent in a game with sealed choices; its tables must be a `ChooserTables`.
@@ -72,7 +73,7 @@ def mixed(
         return wanted, np.int64(finalize(wanted) & np.uint64(own.memory.shape[0] - 1))
 
     @compiled
-    def ahead(rules: Any, own: ChooserTables, state: Array, i: int, player: int) -> None:
+    def prefetch(rules: Any, own: ChooserTables, state: Array, i: int, player: int) -> None:
         fetch(own.memory, wanted_at(rules, own, state, i, player)[1])
 
     @compiled
@@ -86,27 +87,27 @@ def mixed(
         for probe in range(PROBES):
             slot = (first + probe) & (memory.shape[0] - 1)
             if memory[slot, 0] == low and memory[slot, 1] == high:
-                return drawn(memory, slot, streams, i)
+                return sample_action(memory, slot, streams, i)
             if memory[slot, 0] == 0 and memory[slot, 1] == 0:
                 break
         else:
             slot = first
         memory[slot, 0], memory[slot, 1] = low, high
-        work_out(rules, own, state, i, player)
-        add_up(options(rules, state, i, player), own.parts, memory, slot)
-        return drawn(memory, slot, streams, i)
+        solve_position(rules, own, state, i, player)
+        store_cumulative(options(rules, state, i, player), own.parts, memory, slot)
+        return sample_action(memory, slot, streams, i)
 
     @compiled
     def mixed_strategy(
         rules: Any, own: ChooserTables, state: Array, i: int, player: int, out: Array
     ) -> None:
-        work_out(rules, own, state, i, player)
+        solve_position(rules, own, state, i, player)
         moves = options(rules, state, i, player)
         for k in range(bits.count(moves)):
             out[i, bits.nth(moves, k)] = own.parts[1, k]
 
-    @apart
-    def work_out(rules: Any, own: ChooserTables, state: Array, i: int, player: int) -> None:
+    @not_inlined
+    def solve_position(rules: Any, own: ChooserTables, state: Array, i: int, player: int) -> None:
         """Write the probabilities of a player's moves in a row to `own.parts[1]`."""
         one, two = options(rules, state, i, 0), options(rules, state, i, 1)
         height, width = np.int64(bits.count(one)), np.int64(bits.count(two))
@@ -121,15 +122,17 @@ def mixed(
                 own.parts[1, k] = own.strategies[player, k]
             return
         regret(own.game, height, width, player, own.strategies, own.parts[0])
-        best = own.parts[0, n]
-        level_shares(own.parts[0], n, best == 0.0, own.share, own.strategies[player], own.parts[1])
+        if own.share < CARELESS_SHARE:
+            bar(own.game, height, width, player, own.strategies, own.parts[0])
+        level_shares(own.parts[0], n, own.share, own.strategies[player], own.parts[1])
 
-    return CompiledPolicy(choose, (), mixed_strategy, ahead)
+    return CompiledPolicy(choose, (), mixed_strategy, prefetch)
 
 
 @compiled
-def drawn(memory: Array, slot: int, streams: Array, i: int) -> Scalar:
-    at = np.uint32(luck(streams, i))
+def sample_action(memory: Array, slot: int, streams: Array, i: int) -> Scalar:
+    """Sample an action from the cumulative probabilities of a slot."""
+    at = np.uint32(random_number(streams, i))
     action = 0
     for k in range(KEY, memory.shape[1]):  # without a branch, which could not be predicted
         action += int(at >= memory[slot, k])
@@ -137,7 +140,7 @@ def drawn(memory: Array, slot: int, streams: Array, i: int) -> Scalar:
 
 
 @compiled
-def add_up(moves: int, parts: Array, memory: Array, slot: int) -> None:
+def store_cumulative(moves: int, parts: Array, memory: Array, slot: int) -> None:
     """Write the shares of the moves of a set as cumulative probabilities."""
     total, at, last = 0.0, 0, 0
     for action in range(memory.shape[1] - KEY):
@@ -151,9 +154,9 @@ def add_up(moves: int, parts: Array, memory: Array, slot: int) -> None:
         memory[slot, KEY + action] = np.uint32(WHOLE)
 
 
-@apart
+@not_inlined
 def regret(game: Array, rows: int, columns: int, player: int, strategy: Array, out: Array) -> None:
-    """Write the regret of each move against the other strategy, then the value of the best."""
+    """Write the regret of each move against the other strategy."""
     n = rows if player == 0 else columns
     best = 0.0
     for k in range(n):
@@ -169,4 +172,18 @@ def regret(game: Array, rows: int, columns: int, player: int, strategy: Array, o
         best = worth if k == 0 else max(best, worth)
     for k in range(n):
         out[k] = 0.0 if strategy[player, k] > 0.0 else best - out[k]
-    out[n] = best
+
+
+@not_inlined
+def bar(game: Array, rows: int, columns: int, player: int, strategy: Array, out: Array) -> None:
+    """Write a regret of -1 for each dominated move, as `dominance.dominated_rows` finds them."""
+    n, others = (rows, columns) if player == 0 else (columns, rows)
+    for k in range(n):
+        for better in range(n):
+            never, some = True, False
+            for j in range(others):
+                less = game[better, j] - game[k, j] if player == 0 else game[j, k] - game[j, better]
+                never = never and less >= -ROUNDING
+                some = some or less > ROUNDING
+            if never and some and strategy[player, k] <= 0.0:
+                out[k] = -1.0

@@ -5,10 +5,11 @@
     head_to_head(game, one, two)       two policies against each other, computed exactly
     value(game, *picks)                the value of a position
 
-A game is the result of `duels.games.load`, or a name. A policy is `env.policy(function)`, a bare
+A game is the result of `duels.games.load`, or a name. A policy is `env.policy(function)`, a plain
 function from arrays of observations and masks to probabilities, the name of a built-in player, any
 player with `mixed_strategy(view)`, or a pair of these by seat (`duels.measure.policies`). A value
-is an expected score: 1 for a win, 0 for a loss, a half for a draw and for play that never ends.
+is an expected score: 1 for a win, 0 for a loss, a half for a draw and for play that never ends. In
+a game with payoffs it is an expected payoff.
 
 >>> from duels.games import load
 >>> game = load("firewall-breach")
@@ -31,6 +32,7 @@ from duels.algorithms.best_response import Enumeration
 from duels.algorithms.solution import Progress, Unsolved, Value
 from duels.core.errors import OptionError, quote
 from duels.core.game import AnyGame
+from duels.core.payoffs import unit_of
 from duels.games import game_of
 from duels.measure.dispatch import enumerate_positions, score_against
 from duels.measure.policies import Inconsistent, NotMeasurable, Policy, QueriedPolicy, by_seat
@@ -60,8 +62,8 @@ def exploitability(
 
     Exploitability is the value of perfect play less the value against the best response: 0 only
     if no opponent gains anything against the policy. `policy` may be a pair, `(first, second)`.
-    `turn_limit` and `seconds` are for games with hidden hands (docs/measure.md). Raises
-    `Inconsistent` for a policy that answers differently when it is queried again.
+    `turn_limit` and `seconds` are for games with hidden hands: docs/guides/measure-a-policy.md.
+    Raises `Inconsistent` for a policy that answers differently when it is queried again.
     """
     from duels.algorithms import solve
 
@@ -71,19 +73,21 @@ def exploitability(
         from duels.measure.hidden_information import hidden_exploitability
 
         return hidden_exploitability(game, policies, turn_limit, seconds, progress)
-    start = float(solve(game, progress).start_value())
-    perfect = QueriedPolicy(game, "perfect")
+    perfect, unit = QueriedPolicy(game, "perfect"), unit_of(game)
     seats: list[SeatResult] = []
     large = False
     for seat in (0, 1):
         best = enumerate_positions(game, seat, policies[seat], progress=progress, large=large)
         policies[seat].confirm()
         large = not isinstance(best, Enumeration)
+        # Solved only now, since it can take long and an enumeration that is too large is refused.
+        start = float(solve(game, progress).start_value())
         against = score_against(best, policies[seat], perfect, progress)
-        optimal = start if seat == 0 else 1 - start
+        optimal = start if seat == 0 else float(unit.other(start))
         found = SeatResult(
-            game, seat, optimal, 1 - against, 1 - float(best.values()[0]), best, policies[seat]
-        )
+            game, seat, optimal, unit.whole(1 - against),
+            unit.whole(1 - float(best.values()[0])), best, policies[seat],
+        )  # fmt: skip
         found.require_best()
         seats.append(found)
     return Exploitability(game, (seats[0], seats[1]))
@@ -104,7 +108,7 @@ def head_to_head(
     found = enumerate_positions(game, 0, first, second, progress=progress)
     first.confirm()
     second.confirm()
-    return 1 - float(found.values()[0])
+    return unit_of(game).whole(1 - float(found.values()[0]))
 
 
 def value(game: str | AnyGame, *picks: str) -> Value | None:
@@ -142,7 +146,8 @@ def best_response(
     response = OpenResponse(game, seat, found)
     optimal = _optimal(game, 1 - seat)
     if optimal is not None:
-        SeatResult(game, 1 - seat, optimal, None, 1 - response.value).require_best()
+        against = float(unit_of(game).other(response.value))
+        SeatResult(game, 1 - seat, optimal, None, against).require_best()
     return response
 
 
@@ -154,4 +159,4 @@ def _optimal(game: AnyGame, seat: int) -> float | None:
         start = float(solve(game).start_value())
     except Unsolved:
         return None
-    return start if seat == 0 else 1 - start
+    return start if seat == 0 else float(unit_of(game).other(start))

@@ -1,9 +1,8 @@
 """AIVAT values of choices from the exact values of all successors, for games without chance events.
 
 Positions come from a kernel, their values from `duels.measure.perfect_values`. Where players take
-turns, the expected loss of a level is its share of a random player's regret
-(`duels.algorithms.levels`), and perfect play loses nothing. Where choices are simultaneous, both
-mixed strategies are computed.
+turns, perfect play loses nothing, and the mixed strategy of a level is that of its compiled policy.
+Where choices are simultaneous, both mixed strategies are computed.
 """
 
 from __future__ import annotations
@@ -18,7 +17,9 @@ from duels.algorithms.compiled.templates import load
 from duels.core.game import AnyGame
 from duels.envs.opponents import chooser
 from duels.kernels import AivatEvaluator, AivatValues, Array, Kernel, kernel_of, np
-from duels.kernels.policies import level_shares, share_of
+from duels.kernels.opponent_loops import strategy_loop
+from duels.kernels.policies import CARELESS_SHARE, level_shares, share_of
+from duels.kernels.simultaneous import bar
 from duels.kernels.simultaneous import regret as sealed_regrets
 from duels.measure.compiled_enumeration import ChanceInKernel, loops
 from duels.measure.perfect_values import ILLEGAL, OPEN, optimal
@@ -55,9 +56,29 @@ def exact_values(game: AnyGame, players: tuple[str, str]) -> AivatEvaluator:
                 gaining(kernel, gain)(rules, rows, seat, gained[seat])
         value, expected = np.empty(count), np.empty(count)
         regret = np.full((count, 2), np.nan)
-        evaluate_all = _evaluate_simultaneous if sealed else _evaluate_turns
-        evaluate_all(payoffs, movers, actions, shares, gained, *workspace, value, expected, regret)
+        if sealed:
+            _evaluate_simultaneous(
+                payoffs, actions, shares, gained, *workspace, value, expected, regret
+            )
+        else:
+            chances = level_chances(rows, movers)
+            _evaluate_turns(
+                payoffs, movers, actions, shares, gained, chances, value, expected, regret
+            )
         return AivatValues(value, expected, regret)
+
+    def level_chances(rows: Array, movers: Array) -> Array:
+        """The probability of each move where a level chooses."""
+        chances = np.zeros((len(rows), moves))
+        for seat, policy in enumerate(found):
+            at = np.flatnonzero(movers == seat)
+            if shares[seat] > 0.0 and len(at):
+                assert policy is not None
+                assert policy.mixed_strategy is not None, "a level of a game without chance has one"
+                own = np.zeros((len(at), moves))
+                strategy_loop(policy.mixed_strategy)(rules, policy.tables, rows[at], seat, own)
+                chances[at] = own
+        return chances
 
     def evaluate(rows: Array, actions: Array) -> AivatValues:
         parts = [evaluate_some(np.ascontiguousarray(rows[at : at + SOME]), actions[at : at + SOME])
@@ -91,10 +112,10 @@ def _largest(gained: Array, seat: int, i: int, options: Array, n: int, strategy:
 
 @compiled
 def _evaluate_turns(
-    payoffs: Array, movers: Array, actions: Array, shares: Array, gained: Array, game: Array,
-    tableau: Array, strategies: Array, label: Array, value: Array, expected: Array, regret: Array,
+    payoffs: Array, movers: Array, actions: Array, shares: Array, gained: Array, chances: Array,
+    value: Array, expected: Array, regret: Array,
 ) -> None:  # fmt: skip
-    """Choices in turn; the expected regret of a level is its share, by construction."""
+    """Choices in turn; `chances` are the mixed strategies of levels."""
     options = np.zeros(payoffs.shape[1], np.int64)
     strategy = np.zeros(payoffs.shape[1])
     for i in range(payoffs.shape[0]):
@@ -107,14 +128,18 @@ def _evaluate_turns(
                 n += 1
         if shares[seat] == ANY:
             mean = total / n
-        elif shares[seat] == LARGEST:
-            _largest(gained, seat, i, options, n, strategy)
+        elif shares[seat] == 0.0:
+            mean = best
+        else:
+            if shares[seat] == LARGEST:
+                _largest(gained, seat, i, options, n, strategy)
+            else:
+                for k in range(n):
+                    strategy[k] = chances[i, options[k]]
             mean = 0.0
             for k in range(n):
                 payoff = payoffs[i, options[k], 0]
                 mean += strategy[k] * (payoff if seat == 0 else 1.0 - payoff)
-        else:
-            mean = best - shares[seat] * (best - total / n)
         value[i], expected[i] = (best, mean) if seat == 0 else (1.0 - best, 1.0 - mean)
         chosen = payoffs[i, actions[i, 0], 0]
         regret[i, seat] = best - (chosen if seat == 0 else 1.0 - chosen)
@@ -122,13 +147,13 @@ def _evaluate_turns(
 
 @compiled
 def _evaluate_simultaneous(
-    payoffs: Array, movers: Array, actions: Array, shares: Array, gained: Array, game: Array,
+    payoffs: Array, actions: Array, shares: Array, gained: Array, game: Array,
     tableau: Array, strategies: Array, label: Array, value: Array, expected: Array, regret: Array,
 ) -> None:  # fmt: skip
     """Simultaneous choices: both mixed strategies in a matrix game."""
     moves = payoffs.shape[1]
     options, counts = np.zeros((2, moves), np.int64), np.zeros(2, np.int64)
-    mine, regrets = np.zeros((2, moves + 1)), np.zeros(moves + 1)
+    mine, regrets = np.zeros((2, moves)), np.zeros(moves)
     for i in range(payoffs.shape[0]):
         counts[0] = counts[1] = 0
         for action in range(moves):
@@ -159,8 +184,9 @@ def _evaluate_simultaneous(
             elif shares[seat] == 0.0:
                 mine[seat, :n] = strategies[seat, :n]
             else:
-                hopeless = regrets[n] == 0.0
-                level_shares(regrets, n, hopeless, shares[seat], strategies[seat], mine[seat])
+                if shares[seat] < CARELESS_SHARE:
+                    bar(game, counts[0], counts[1], seat, strategies, regrets)
+                level_shares(regrets, n, shares[seat], strategies[seat], mine[seat])
         value[i] = expected[i] = 0.0
         for a in range(counts[0]):
             for b in range(counts[1]):

@@ -15,7 +15,7 @@ from duels.algorithms.compiled import Array, np
 from duels.algorithms.compiled.templates import load
 from duels.algorithms.response_graph import Graph, fast
 from duels.algorithms.solution import Progress, Unsolved
-from duels.core.game import AnyGame, Decide, Move
+from duels.core.game import AnyGame, Chance, Decide, Move
 from duels.kernels import DECISIONS, Kernel, kernel_of
 from duels.kernels.driver import drivers
 
@@ -51,7 +51,9 @@ class CompiledEnumeration:
         progress: Progress | None = None,
     ) -> None:
         self.game, self.seat, self.responder = game, seat, 1 - seat
-        self.kernel = kernel_of(game)
+        if isinstance(game.turn(game.start()), Chance):
+            raise ChanceInKernel(f"{game.slug} begins with a chance event")
+        self.kernel = kernel_of(game, progress)
         self.sealed = self.kernel.sealed(game)
         self.rules = self.kernel.rules(game)
         self._loops = loops(self.kernel, self.sealed)

@@ -2,21 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from random import Random
 from typing import TYPE_CHECKING, Any
 
-from duels.algorithms.best_response import Ask, Enumeration, TooLarge
+from duels.algorithms.best_response import LARGEST, Ask, Enumeration, TooLarge
 from duels.algorithms.compiled import Array, have_numba, np
 from duels.algorithms.solution import Progress, Unsolved, Value
+from duels.algorithms.tree_size import clearly_more_states
 from duels.core.extras import install_command
-from duels.core.game import AnyGame, Move
+from duels.core.game import AnyGame, Chance, Decide, Move
+from duels.core.payoffs import unit_of
 from duels.envs.policy import view_of
 from duels.measure.policies import QueriedPolicy
 
 if TYPE_CHECKING:
     from duels.measure.compiled_enumeration import AskPositions, CompiledEnumeration
 
-STEPS = 50_000  # that Python enumerates in half a second, less than compiling takes
+SMALL = 50_000  # transitions that Python enumerates in half a second, less than compiling takes
+PLAYOUTS = 3_000  # at random, to recognise a game that is too large for Python
+PLAYOUT_STEPS = 120_000  # of so many playouts, at most about two seconds
+ENOUGH_STEPS = 40_000  # of all playouts
 TELL = 2_000  # positions between progress reports while a player is queried one by one
 
 
@@ -31,10 +37,10 @@ def enumerate_positions(
     mine, theirs = state_query(policy), None if other is None else state_query(other)
     if not large or not have_numba():
         try:
-            return Enumeration(game, seat, mine, theirs, steps=STEPS)
+            return Enumeration(game, seat, mine, theirs, largest=SMALL)
         except TooLarge:
             pass
-    if have_numba():
+    if have_numba() and not unit_of(game).pays:
         from duels.kernels import NoKernel
         from duels.measure.compiled_enumeration import ChanceInKernel, CompiledEnumeration
 
@@ -46,13 +52,53 @@ def enumerate_positions(
         except (NoKernel, ChanceInKernel):
             pass
     try:
+        randomness, playouts = Random("playouts"), list[list[Any]]()
+        while sum(map(len, playouts)) < ENOUGH_STEPS:  # more of them where games are short
+            playouts += random_playouts(game, {seat: mine, 1 - seat: theirs}, randomness)
+            if clearly_more_states(playouts, LARGEST):
+                raise TooLarge(game, LARGEST)
         return Enumeration(game, seat, mine, theirs, progress=progress)
     except TooLarge as error:
         if have_numba():
             raise
         raise Unsolved(
-            f"{error}; numba, which is not installed, has no limit: {install_command('solve')}"
+            f"{error}; with numba there is no limit; to install it: {install_command('solve')}"
         ) from None
+
+
+def random_playouts(
+    game: AnyGame, queries: Mapping[int, Ask | None], randomness: Random
+) -> list[list[Any]]:
+    """The transitions of random playouts, in which a policy plays its moves equally often."""
+    playouts: list[list[Any]] = [[] for _ in range(PLAYOUTS)]
+    going, steps = [(playout, game.start()) for playout in playouts], 0
+    while going and steps < PLAYOUT_STEPS:
+        turns = {state: game.turn(state) for _, state in going}
+        chosen: dict[Any, list[Sequence[Move]]] = {}
+        for state, turn in turns.items():
+            if isinstance(turn, Chance):
+                chosen[state] = [[*turn.odds]]
+            elif isinstance(turn, Decide):
+                chosen[state] = [turn.options[player] for player in sorted(turn.options)]
+        for player, ask in queries.items():
+            asked = {
+                state: sorted(turn.options).index(player)
+                for state, turn in turns.items()
+                if isinstance(turn, Decide) and player in turn.options
+            }
+            if ask is not None and asked:
+                answers = ask([*asked], player)
+                for (state, place), strategy in zip(asked.items(), answers, strict=True):
+                    chosen[state][place] = [move for move, p in strategy.items() if p]
+        after = []
+        for playout, state in going:
+            if state in chosen:
+                picks = tuple(map(randomness.choice, chosen[state]))
+                playout.append((state, picks))
+                after.append((playout, game.play(state, *picks)))
+        going = after
+        steps += len(going)
+    return playouts
 
 
 def score_against(
@@ -61,7 +107,7 @@ def score_against(
     perfect: QueriedPolicy,
     progress: Progress | None = None,
 ) -> float:
-    """The perfect player's score against the policy of an enumeration.
+    """The perfect player's value against the policy of an enumeration, as the latter has it.
 
     Where players take turns, perfect play reaches few positions, which are enumerated again. Where
     choices are simultaneous it reaches nearly all, and the given enumeration is used.
@@ -92,7 +138,7 @@ def position_query(policy: QueriedPolicy, progress: Progress | None) -> AskPosit
 
     game = policy.game
     index = {move: number for number, move in enumerate(game.moves())}
-    fill = None if policy.player is None else built_in(game, type(policy.player))
+    fill = None if policy.player is None else built_in(game, type(policy.player), progress)
 
     def ask(rows: Array, seat: int, observations: Array, masks: Array) -> Array:
         if policy.array is not None:
@@ -112,29 +158,36 @@ def position_query(policy: QueriedPolicy, progress: Progress | None) -> AskPosit
     return ask
 
 
-def built_in(game: AnyGame, kind: type) -> Callable[[Array, int, Array], None] | None:
+def built_in(
+    game: AnyGame, kind: type, progress: Progress | None = None
+) -> Callable[[Array, int, Array], None] | None:
     """The compiled function that fills a built-in player's mixed strategies, if there is one."""
     from duels.envs.opponents import chooser
     from duels.kernels import kernel_of
-    from duels.kernels.opponent_loops import filling
+    from duels.kernels.opponent_loops import strategy_loop
     from duels.players import BUILT_IN, class_of
 
     name = next((name for name in BUILT_IN if class_of(name) is kind), None)
-    found = None if name is None else chooser(game, name)
+    found = None if name is None else chooser(game, name, progress)
     if found is None or found.mixed_strategy is None:
         return None
-    rules, tables, loop = kernel_of(game).rules(game), found.tables, filling(found.mixed_strategy)
+    rules, tables, loop = (
+        kernel_of(game).rules(game),
+        found.tables,
+        strategy_loop(found.mixed_strategy),
+    )
     return lambda rows, seat, out: loop(rules, tables, rows, seat, out)
 
 
 def optimal_values(found: Enumeration | CompiledEnumeration) -> Any:
-    """The responder's value of each position under perfect play."""
+    """The responder's value of each position under perfect play, as an enumeration has it."""
     from duels.algorithms import solve
 
     if isinstance(found, Enumeration):
         solution = solve(found.game)
         worth: list[Value] = [solution.value(state) for state in found.states]
-        return [float(v if found.responder == 0 else 1 - v) for v in worth]
+        parts = [found.unit.part(value) for value in worth]
+        return [part if found.responder == 0 else 1 - part for part in parts]
     from duels.measure.perfect_values import optimal
 
     values = optimal(found.game, found.rows)

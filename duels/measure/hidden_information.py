@@ -16,6 +16,7 @@ from random import Random
 from typing import Any, NamedTuple
 
 from duels.algorithms.solution import Progress, Unsolved
+from duels.algorithms.solutions import solve
 from duels.algorithms.tree_size import clearly_larger
 from duels.core.game import AnyGame, Chance, Decide, Event, Move, Outcome, Over, Pick
 from duels.core.match import TURN_LIMIT
@@ -27,7 +28,7 @@ from duels.measure.response import BestResponse, HiddenResponse
 from duels.measure.result import SELF_PLAY, Exploitability, SeatResult
 
 MOST = 1_000_000  # events of a tree: about a minute
-SEALED = "seals choices and hides hands; that is not measured"
+SEALED = "has both sealed choices and hidden hands; this cannot be measured"
 History = tuple[Event, ...]
 
 
@@ -54,6 +55,10 @@ class ResponseTree:
 
     `value` is the responder's expected score, `answers` are its choices by what it has seen. A game
     that reaches the turn limit is a draw, as in a match.
+
+    `InfostateTree` follows every move of both players. This follows only the moves that the policy
+    makes and queries it only there: in half of the time if the policy makes every move, in a small
+    part of it if the policy is deterministic. The two share no code, and tests compare them.
     """
 
     def __init__(
@@ -76,7 +81,8 @@ class ResponseTree:
         self._known: dict[Any, dict[Move, float]] = {}
         self.answers: dict[History, Move] = {}
         smaller = (
-            "a smaller variant, or turn_limit=N (a draw after N choices), can be measured exactly"
+            "a smaller variant, or a turn limit (--turn-limit N, in Python turn_limit=N), with "
+            "which the game is a draw after N choices, can be measured exactly"
         )
         try:
             randomness = Random("how large the tree is")
@@ -86,7 +92,7 @@ class ResponseTree:
         except _TooLarge:
             raise Unsolved(
                 f"{game.slug} with these options has more than {most:,} positions to look at, each "
-                f"history counted apart; {smaller}"
+                f"history counted separately; {smaller}"
             ) from None
         except RecursionError:
             raise Unsolved(
@@ -153,7 +159,7 @@ class ResponseTree:
             return total + self._play_known(going, seen)
         known = {tuple(turn.options.items()) for _, turn in going if isinstance(turn, Decide)}
         if not all(choosing) or len(known) != 1:
-            raise Unsolved(f"in {self.game.slug} a player does not always know what can be chosen")
+            raise Unsolved(f"in {self.game.slug} players do not always know their own options")
         ((player, options), *sealed) = known.pop()
         if sealed:
             raise Unsolved(f"{self.game.slug} {SEALED}")
@@ -242,8 +248,9 @@ def hidden_exploitability(
 ) -> Exploitability:  # fmt: skip
     """The exact exploitability in a small game; for a game's own strategy, a lower bound.
 
-    The value of perfect play is not known here, so a seat's exploitability is relative to the
-    policies against each other. The sum over both seats is the same.
+    A solution is an approximation, so a seat's exploitability is relative to the policies against
+    each other. The sum over both seats is the same. Without a turn limit, and if the game has a
+    solution, the values against that are given too.
     """
     if turn_limit is None and all(learned.measurable(game, policy) for policy in policies):
         return learned.lower_bound(game, seconds, progress)
@@ -253,12 +260,25 @@ def hidden_exploitability(
             policy.confirm()
         total = unit_of(game).total
         itself = total - ResponseTree(game, 0, *policies, turn_limit=turn_limit).value
+    perfect = None if turn_limit is not None else _perfect(game, progress)
     seats = []
     for seat, (tree, policy) in enumerate(zip(trees, policies, strict=True)):
         own = itself if seat == 0 else total - itself
-        seats.append(SeatResult(game, seat, own, None, total - tree.value, policy=policy))
+        against = None
+        if perfect is not None:
+            against = total - ResponseTree(game, seat, policy, perfect).value
+        seats.append(SeatResult(game, seat, own, against, total - tree.value, policy=policy))
         seats[seat].require_best()
     return Exploitability(game, (seats[0], seats[1]), SELF_PLAY)
+
+
+def _perfect(game: AnyGame, progress: Progress | None) -> QueriedPolicy | None:
+    """The player that follows the game's solution; None if there is none."""
+    try:
+        solve(game, progress)
+    except Unsolved:
+        return None
+    return QueriedPolicy(game, "perfect")
 
 
 def hidden_response(

@@ -38,7 +38,7 @@ def hint_in_errors(game: AnyGame) -> Iterator[None]:
     except Unsolved as error:
         if not solver_of(game).learns_responses:
             raise
-        hint = "; of the full game the perfect player can be measured, as a lower bound"
+        hint = "; in the full game only the perfect player can be measured, with a lower bound"
         raise Unsolved(f"{error}{hint}") from None
 
 
@@ -59,7 +59,7 @@ def lower_bound(
         SeatResult(game, seat, own, own, 1 - scores[1 - seat])
         for seat, own in enumerate((itself, 1 - itself))
     ]
-    note = "A lower bound: the responder was learned, and a better one may exist."
+    note = "A lower bound: the responder was trained, and a better one may exist."
     if solution.bound_source:
         least = f"at least {solution.bound:.4f}{solution.bound_source}"
         note += f" Both seats together are exploitable by {least}."

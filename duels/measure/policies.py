@@ -1,9 +1,9 @@
 """Policies that can be measured: anything with a known probability of each move.
 
 - A function from observations and masks to probabilities, a row for each position. `env.policy(f)`
-  declares which observations it takes; a bare function gets those of `Game.encode` unchanged. It is
-  called for very many positions at a time, with the seat if it has a parameter `seat`.
-- A player by its name, as `duels.players.player` takes it, or as an object.
+  declares which observations it takes; a plain function gets those of `Game.encode` unchanged. It
+  is called for very many positions at a time, with the seat if it has a parameter `seat`.
+- A player by its name, as `duels.players.make_player` takes it, or as an object.
 - Any other object with `choose(view)` and `mixed_strategy(view)`, the probability of each move.
   A deterministic player may have `pure = True` instead.
 - A pair of these, `(first, second)`: the policy of each seat.
@@ -50,7 +50,7 @@ class Inconsistent(NotMeasurable):
     def __init__(self, what: str) -> None:
         super().__init__(
             f"the policy is not consistent: {what}. Measure a network in evaluation mode (no "
-            "dropout, no batch statistics); a player states its mixed strategy, always the same"
+            "dropout, no batch statistics); a player must always state the same mixed strategy"
         )
 
 
@@ -70,9 +70,9 @@ class QueriedPolicy:
         self._to_check: list[Any] | None = []
         given: Any = policy
         if isinstance(policy, str):
-            from duels.players import player
+            from duels.players import make_player
 
-            given = player(policy, stream="")  # only its probabilities are used
+            given = make_player(policy, stream="")  # only its probabilities are used
         if isinstance(given, EnvPolicy):
             if given.game != game:
                 raise NotMeasurable(
@@ -98,18 +98,21 @@ class QueriedPolicy:
         self.pure = bool(getattr(player, "pure", False))
         if not self.pure and (method is None or method is Player.mixed_strategy):
             raise NoMixedStrategy(
-                f"{kind.__name__} picks moves and does not say how likely each is: give it "
+                f"{kind.__name__} picks moves and does not state how likely each is: give it "
                 "mixed_strategy(view), or pure = True if it picks the same in the same position"
             )
         if getattr(player, "needs_history", False) and not self.game.private:
-            raise NotMeasurable(f"{kind.__name__} chooses by the history, which is not measured")
+            raise NotMeasurable(
+                f"{kind.__name__} chooses by the history; only players that choose by the position "
+                "can be measured"
+            )
 
     # Observations of array policies
 
     def observations(self) -> dict[str, bool] | None:
         """Which observations an array policy gets, as plain data; None for a player.
 
-        `declared`: they are those of `env.policy`. A bare function gets raw ones.
+        `declared`: they are those of `env.policy`. A plain function gets raw ones.
         """
         if self.array is None:
             return None
@@ -176,7 +179,7 @@ class QueriedPolicy:
         strategy = self.player.mixed_strategy(view)
         if strategy is None:
             raise NoMixedStrategy(
-                f"{type(self.player).__name__} does not say its mixed strategy everywhere"
+                f"{type(self.player).__name__} does not state its mixed strategy in every position"
             )
         return strategy
 
@@ -187,7 +190,7 @@ class QueriedPolicy:
         ]
         if wrong or not abs(total - 1) <= ROUNDING:
             raise NotMeasurable(
-                "a mixed strategy gives chances to legal moves that add up to 1; got "
+                "a mixed strategy's chances must add up to 1, all of them on legal moves; got "
                 f"{dict(strategy)} where the options are {', '.join(view.options)}"
             )
         return {move: p / total for move, p in strategy.items() if p > 0}
@@ -213,7 +216,7 @@ class QueriedPolicy:
         if bad.any():
             at = int(np.flatnonzero(bad)[0])
             raise NotMeasurable(
-                "a policy's probabilities are those of legal moves and add up to 1; got "
+                "a policy's probabilities must add up to 1, all of them on legal moves; got "
                 f"{given[at].tolist()} for the observation {seen[at].tolist()} with the "
                 f"mask {masks[at].astype(int).tolist()}"
             )
@@ -281,7 +284,7 @@ def by_seat(game: AnyGame, policy: Policy) -> tuple[QueriedPolicy, QueriedPolicy
         return QueriedPolicy(game, policy), QueriedPolicy(game, policy)
     if len(policy) != 2:
         raise NotMeasurable(
-            f"policies by seat are two, (first, second); got {len(policy)}: {quote(policy)}"
+            f"expected a pair of policies, (first, second); got {len(policy)}: {quote(policy)}"
         )
     return QueriedPolicy(game, policy[0]), QueriedPolicy(game, policy[1])
 

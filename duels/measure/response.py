@@ -7,14 +7,15 @@ from typing import TYPE_CHECKING
 
 from duels.algorithms.best_response import Enumeration
 from duels.core.game import AnyGame, Event, Move
+from duels.core.payoffs import unit_of
 from duels.core.player import MixedStrategy, View
-from duels.players.base import Mixed
+from duels.players.base import MixedStrategyOpponent
 
 if TYPE_CHECKING:
     from duels.measure.compiled_enumeration import CompiledEnumeration
 
 
-class BestResponse(Mixed):
+class BestResponse(MixedStrategyOpponent):
     """The player in `seat` that does best against a policy; `value` is its expected score."""
 
     def __init__(self, game: AnyGame, seat: int, value: float) -> None:
@@ -26,7 +27,7 @@ class OpenResponse(BestResponse):
     """A best response in an open game; in states that are not reached it plays perfectly."""
 
     def __init__(self, game: AnyGame, seat: int, found: Enumeration | CompiledEnumeration) -> None:
-        super().__init__(game, seat, float(found.values()[0]))
+        super().__init__(game, seat, unit_of(game).whole(float(found.values()[0])))
         self._found = found
 
     def mixed_strategy(self, view: View) -> MixedStrategy:

@@ -7,11 +7,13 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from duels.algorithms.best_response import Enumeration
-from duels.algorithms.estimate import CONFIDENCE, error_of, estimated
+from duels.algorithms.estimate import CONFIDENCE, error_of, estimated, gain
 from duels.algorithms.response_graph import POLICY
 from duels.core.game import AnyGame, Move
 from duels.core.payoffs import unit_of
-from duels.core.presentation import player_name
+from duels.core.player import View
+from duels.core.presentation import Shared, player_name
+from duels.core.views import position_of
 from duels.core.wire import dump_observation
 from duels.measure.dispatch import optimal_values
 from duels.measure.policies import Inconsistent, QueriedPolicy
@@ -31,8 +33,8 @@ NOTHING = 1e-9  # smaller regrets are not shown
 ROUNDING = 1e-12  # a smaller exploitability is 0
 TOLERANCE = 1e-6  # allowed difference between the solution's and the response's values
 BARE = (
-    "The policy is a bare function and was asked with raw observations. One that learned in an "
-    "environment is measured as env.policy(function)."
+    "The policy is a plain function and was given raw observations. If it was trained in an "
+    "environment, measure env.policy(function) instead."
 )
 
 
@@ -100,11 +102,11 @@ class SeatResult:
 
         They are 0 where the policy does not choose.
         """
-        return (
-            []
-            if self.enumeration is None
-            else self.enumeration.regrets(optimal_values(self.enumeration))
-        )
+        if self.enumeration is None:
+            return []
+        found = self.enumeration.regrets(optimal_values(self.enumeration))
+        unit = unit_of(self.game)
+        return [unit.span * regret for regret in found] if unit.pays else found
 
     @cached_property
     def visits(self) -> Any:
@@ -239,11 +241,11 @@ class Exploitability:
                 scaled = "normalized" if found["normalize"] else "raw"
                 memory = " with memory" if found["memory"] else ""
                 lines.append(
-                    f"As {player_name(seat)} the policy was asked with {scaled} observations"
-                    f"{memory}, as its environment gives them."
+                    f"As {player_name(seat)} the policy was given {scaled} observations{memory}, "
+                    "as in its environment."
                 )
         lines += [
-            f"The policy's environment never has its agent as {player_name(seat.seat)}."
+            f"In the policy's environment the agent is never {player_name(seat.seat)}."
             for seat in self.seats if seat.unused
         ]  # fmt: skip
         return ["", *lines] if lines else []
@@ -259,6 +261,14 @@ class Exploitability:
             "visits": position.visits,
             "cost": position.cost,
         }
+
+    def _where(self, position: PositionRegret) -> str:
+        """A position as one line: as clients show it, or the fields of the observation."""
+        seen = self.game.observe(position.state, position.seat)
+        if shown := position_of(View(self.game, Shared(position.seat), seen, (), ())):
+            return "; ".join(shown)
+        fields = dump_observation(self.game, seen)["fields"]
+        return ", ".join(f"{name} {_plain(value)}" for name, value in fields.items())
 
     def text(self, count: int = SHOWN, *, ascii_only: bool = False) -> list[str]:
         """The result as lines of text."""
@@ -292,20 +302,25 @@ class Exploitability:
             lines += [
                 "", f"Both seats together: at least {shown(self.total)}; {most}.",
                 self.note
-                or "A lower bound: the responder was learned, and a better one may exist.",
+                or "A lower bound: the responder was trained, and a better one may exist.",
             ]  # fmt: skip
+        if self.kind == SELF_PLAY:
+            lines += [
+                "",
+                f"Both seats together: best responses gain {gain(self.total)} in {unit.name}, "
+                "measured over all information states.",
+            ]
         lines += self._observation_notes()
         worst = self.worst(count)
         if worst:
-            lines += ["", "Where it goes wrong, by what that costs against its best response:"]
+            lines += ["", "Where it goes wrong, costliest against its best response first:"]
         for position in worst:
-            data = self._position_json(position)
-            where = ", ".join(f"{name} {_plain(value)}" for name, value in data["position"].items())
             lines += [
-                f"  {player_name(position.seat)}, {where}",
-                f"    plays {_mixed(position.mixed_strategy)}; "
-                f"perfect play {_mixed(position.perfect)}",
-                f"    gives away {position.regret:.6f}, comes up {position.visits:.4f} x a game",
+                f"  {player_name(position.seat)} to choose. {self._where(position)}",
+                f"    plays: {_mixed(position.mixed_strategy)}; "
+                f"perfect play: {_mixed(position.perfect)}",
+                f"    gives away {position.regret:.6f}, "
+                f"occurs {position.visits:.4f} times per game",
             ]
         return lines
 

@@ -27,7 +27,7 @@ from duels.measure.policies import QueriedPolicy
 from duels.measure.response import OpenResponse
 from duels.measure.result import SAMPLED, Exploitability, SeatResult
 from duels.players.optimal import Perfect
-from duels.players.runner import Host, choice
+from duels.players.runner import MatchRunner, choice
 
 GAMES = 1000  # new games for each figure
 ASKS = (1, 4, 16)  # samples at a position; fewer if there would be too many positions
@@ -105,9 +105,9 @@ def sampled_exploitability(
         seats.append(SeatResult(game, seat, start if seat == 0 else total - start, perfect, best))
     told = [f"{asks} times at each of {count:,} positions" for asks, count in samples]
     note = (
-        f"It does not say its mixed strategy, so its choices were sampled, {told[0]} in the first "
-        f"seat and {told[1]} in the second; the responses to that were scored in {games:,} fresh "
-        "games each."
+        f"It does not state its mixed strategy, so its choices were sampled: {told[0]} as "
+        f"Player 1, and {told[1]} as Player 2. The best responses to these samples were scored in "
+        f"{games:,} fresh games each."
     )
     return Exploitability(game, (seats[0], seats[1]), SAMPLED, note=note)
 
@@ -136,8 +136,8 @@ def _fitted(
     if fitted is not None:
         return fitted
     raise Unsolved(
-        f"more than {MOST:,} positions of {game.slug} can be reached, too many to ask about one by "
-        "one; a smaller variant can be sampled, and a player that states its strategy measured"
+        f"more than {MOST:,} positions of {game.slug} can be reached, too many to ask about each; "
+        "measure a smaller variant, or a player that states its mixed strategy"
     )
 
 
@@ -153,7 +153,7 @@ def _score(
         match = Match(game, begun, turn_limit=turn_limit)
         for seat, player in enumerate(players):
             player.stream = stream(begun, seat)
-        Host(match, dict(enumerate(players))).finish()
+        MatchRunner(match, dict(enumerate(players))).finish()
         assert match.result is not None
         if match.result.by == "forfeit":
             raise Misbehaved(match.result.reason)

@@ -31,7 +31,7 @@ class Opponent(Player):
         return Random(f"{self.stream} {view.version}")
 
 
-class Mixed(Opponent):
+class MixedStrategyOpponent(Opponent):
     """An opponent with a known mixed strategy, from which its moves are drawn."""
 
     def mixed_strategy(self, view: View) -> MixedStrategy:

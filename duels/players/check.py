@@ -1,8 +1,8 @@
 """Checks of a player over every game, option, seat and clock: `duels bot check`.
 
 >>> from duels.games import find
->>> from duels.players import player
->>> found = check(player("greedy", ""), [find("number-clash")], ProcessLimits())
+>>> from duels.players import make_player
+>>> found = check(make_player("greedy", ""), [find("number-clash")], ProcessLimits())
 >>> [(game.slug, game.failure) for game in found.games], found.repeatable
 ([('number-clash', None)], True)
 >>> [game.differing() for game in variants(find("digit-duel"))]  # the last: Player 2 starts
@@ -34,7 +34,6 @@ from duels.players.uniform import Uniform
 
 MATCHES = 4  # with default options, in each seat; one with each other option, and one with a clock
 REPEATED = 20  # views of each game that are queried again
-NO_CLOCK = TimeControl()
 
 
 class Failure:
@@ -61,7 +60,7 @@ class Failure:
         return {"where": self.where(), "why": self.why, "request": _request(self.view)}
 
 
-class Checked:
+class GameCheck:
     """The result of a player in one game."""
 
     def __init__(self, slug: str) -> None:
@@ -89,7 +88,7 @@ class CheckReport:
     def __init__(self) -> None:
         self.start: str | None = None
         self.plays_none: str | None = None  # if it plays none of the games: what it plays instead
-        self.games: list[Checked] = []
+        self.games: list[GameCheck] = []
         self.repeatable: bool | None = None  # equal requests got equal answers; None: not checked
 
     @property
@@ -151,9 +150,9 @@ def check(
     except Misbehaved as error:
         report.start = str(error)
         return report
-    asked: list[tuple[Checked, Match, View, Any]] = []
+    asked: list[tuple[GameCheck, Match, View, Any]] = []
     for number, kind in enumerate(games):
-        checked = Checked(kind.slug)
+        checked = GameCheck(kind.slug)
         report.games.append(checked)
         if isinstance(player, External) and kind.slug not in (player.games or [kind.slug]):
             checked.played = False
@@ -182,12 +181,12 @@ def _matches(kind: type[AnyGame], seed: int, limits: ProcessLimits) -> Iterator[
 
 
 def _play(
-    player: Player, match: Match, seat: int, checked: Checked
-) -> list[tuple[Checked, Match, View, Any]]:
+    player: Player, match: Match, seat: int, checked: GameCheck
+) -> list[tuple[GameCheck, Match, View, Any]]:
     """Play one match; returns some of its choices, with the answers."""
     other, heard = Uniform(stream(match.seed or 0, 1 - seat)), 0
     _begin(player, match, seat)
-    found: list[tuple[Checked, Match, View, Any]] = []
+    found: list[tuple[GameCheck, Match, View, Any]] = []
     checked.matches += 1
     while match.result is None:
         for one in match.deciders:
@@ -235,7 +234,7 @@ def _told(player: Player, match: Match, seat: int, since: int) -> int:
 
 
 def _ask_again(
-    player: Player, asked: list[tuple[Checked, Match, View, Any]], report: CheckReport
+    player: Player, asked: list[tuple[GameCheck, Match, View, Any]], report: CheckReport
 ) -> None:
     """Repeat requests in another order, with and without the history.
 

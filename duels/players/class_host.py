@@ -1,10 +1,10 @@
 """The program in which an isolated `module:Class` player runs: see `duels.players.isolated`.
 
-It implements the protocol of docs/bots.md with additions for what a class can do and a program
-cannot: a new instance for every match (`begin`), events (`events`), its mixed strategy apart from
-its moves (`mix`), and exceptions that do not end it (`error`). A history is sent once and then
-extended (`history`). The class has no access to the lines of the protocol: its output goes to the
-error stream, and its input is empty.
+It implements the protocol of docs/reference/bots.md with additions for what a class can do and a
+program cannot: a new instance for every match (`begin`), events (`events`), its mixed strategy
+apart from its moves (`mix`), and exceptions that do not end it (`error`). A history is sent once
+and then extended (`history`). The class has no access to the lines of the protocol: its output goes
+to the error stream, and its input is empty.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from duels.core.player import Player, View, answer
 from duels.core.wire import load as load_wire
 from duels.core.wire import load_view
 from duels.games import load
-from duels.players.references import class_named, made
+from duels.players.references import class_named, instantiate
 from duels.players.runner import listens
 
 UNANSWERED = ("history", "events", "over")
@@ -87,7 +87,7 @@ class HostedPlayer:
             before, self.player = self.player, None
             with suppress(Exception, SystemExit):
                 before.close()
-        self.player = made(self.name, asked["stream"])
+        self.player = instantiate(self.name, asked["stream"])
         self.player.prepare()
         if self.player.needs_solution and asked["game"] is not None:
             from duels.algorithms import solve

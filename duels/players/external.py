@@ -1,4 +1,4 @@
-"""An external program as a player: the host's side of the protocol in docs/bots.md.
+"""An external program as a player: the host's side of the protocol in docs/reference/bots.md.
 
 The program may be in any language: it reads a line of JSON from its input and answers with one on
 its output. Requests use the JSON of the core (`duels.core.wire`) and contain everything needed to
@@ -26,12 +26,13 @@ from duels.core.game import AnyGame, History, Move, Result
 from duels.core.player import MixedStrategy, Player, View
 from duels.core.presentation import listed
 from duels.core.wire import VERSION, dump, dump_game, dump_observation
-from duels.players.process import Late, Process, ProcessLimits
+from duels.players.process import Late, Process, ProcessLimits, shown
 from duels.players.references import command_of
 
 __all__ = ["External", "Process", "ProcessLimits"]
 
 PROTOCOL = 1
+BOM = b"\xef\xbb\xbf"
 ROUNDING = 1e-3  # allowed difference between the sum of probabilities and 1
 
 
@@ -144,12 +145,16 @@ class External(Player):
         self.prepare()
         if self.games is not None and view.game.slug not in self.games:
             raise Misbehaved(f"it plays {listed(self.games)}, not {view.game.slug}")
-        seconds = self.limits.seconds if view.clock is None else view.clock
+        seconds, clock = self.limits.seconds, view.clock
+        timed = clock is not None and not (self.limits.always and seconds < clock)
+        if clock is not None and timed:
+            seconds = clock
         line = request(view, seconds, self._seed(view), self._history(view.history))
+        limit = f"before its clock ran out ({_about(seconds)} left)" if timed else ""
         try:
-            answer = self._ask(line.encode(), seconds, "move")
+            answer = self._ask(line.encode(), seconds, "move", limit)
         except Late as error:
-            if view.clock is None:
+            if not timed:
                 self.stalled = str(error)
             raise
         try:
@@ -181,12 +186,12 @@ class External(Player):
                 self._process = None
                 raise
 
-    def _ask(self, line: bytes, seconds: float, wanted: str) -> dict[str, Any]:
+    def _ask(self, line: bytes, seconds: float, wanted: str, limit: str = "") -> dict[str, Any]:
         """Send a request; returns the answer, which must be of the wanted type."""
         process = self._process
         assert process is not None
         try:
-            text = process.ask(line, seconds)
+            text = process.ask(line, seconds, limit)
         except BaseException as error:
             self._process = None
             if not isinstance(error, Misbehaved):  # Ctrl-C: a late answer is not read
@@ -194,12 +199,12 @@ class External(Player):
             raise
         try:
             answer = _read(text.decode())
-        except (ValueError, RecursionError):  # not UTF-8, not JSON, too many digits, too deep
-            raise self._failed(f"it answered {_shown(text)}, which is no JSON") from None
+        except (ValueError, RecursionError) as error:
+            raise self._failed(_unreadable(text, error)) from None
         if isinstance(answer, dict) and (excuse := self._excuse(answer)) is not None:
             raise Misbehaved(excuse)
         if not isinstance(answer, dict) or answer.get("type") != wanted:
-            raise self._failed(f"expected an answer of type {wanted!r}; got {_shown(text)}")
+            raise self._failed(f"expected an answer of type {wanted!r}; got {shown(text)}")
         return answer
 
     def _excuse(self, answer: dict[str, Any]) -> str | None:
@@ -239,8 +244,26 @@ def _the(options: tuple[Move, ...]) -> str:
     return f"the options are {shown}"
 
 
-def _shown(text: bytes) -> str:
-    return quote(text.decode("utf-8", "replace"))
+def _unreadable(text: bytes, error: Exception) -> str:
+    """Why an answer is not JSON in UTF-8: the encoding, no JSON, too many digits, too deep."""
+    if text.startswith(BOM):
+        return "its answer begins with a byte order mark (BOM); write UTF-8 without one"
+    if isinstance(error, UnicodeDecodeError):
+        where = f"byte 0x{text[error.start]:02x} at position {error.start}"
+        return f"its answer is not UTF-8 ({where}): {shown(text)}"
+    if not text.strip():
+        return "it answered with an empty line"
+    other = "" if text.lstrip()[:1] in b"{[" else "; write other output to standard error"
+    return f"it answered {shown(text)}, which is not JSON{other}"
+
+
+def _about(seconds: float) -> str:
+    """A time on a clock, which has run for a moment when it is read.
+
+    >>> _about(0.4991), _about(59.98), _about(0.02)
+    ('0.5 s', '60 s', 'less than 0.1 s')
+    """
+    return f"{seconds:.1f}".removesuffix(".0") + " s" if seconds >= 0.1 else "less than 0.1 s"
 
 
 # Encoding of requests. For speed a line is joined from cached texts; tests compare it with

@@ -21,17 +21,19 @@ def solved_hint(view: View) -> tuple[str, str] | None:
     strategy = None
     with suppress(DuelsError):
         if ready(view.game):
-            choice = solve(view.game).assess(view)
+            solution = solve(view.game)
+            choice = solution.assess(view)
             strategy = None if choice.rough else choice.mixed_strategy
     if not strategy:
         return None
     likely = sorted(strategy, key=lambda move: -strategy[move])[:MOST_MOVES]
+    measured = f"; {solution.measured_gain}" if solution.measured_gain else ""
     if len(strategy) == 1:
-        return f"perfect play chooses {likely[0]}.", likely[0]
+        return f"perfect play chooses {likely[0]}{measured}.", likely[0]
     shown = ", ".join(f"{move} ({100 * strategy[move]:.0f} %)" for move in likely)
     others = 1 - sum(strategy[move] for move in likely)
     rest = f", others {100 * others:.0f} %" if others >= 0.005 else ""
-    return f"perfect play chooses {shown}{rest}.", likely[0]
+    return f"perfect play chooses {shown}{rest}{measured}.", likely[0]
 
 
 def search_hint(view: View, stream: str) -> tuple[str, str]:

@@ -18,7 +18,7 @@ from collections.abc import Callable
 from math import log, sqrt
 from typing import TYPE_CHECKING, Any
 
-from duels.algorithms.belief import NothingFits, believe
+from duels.algorithms.belief import NoConsistentState, believe
 from duels.core.game import AnyGame, Chance, Move, Over
 from duels.core.payoffs import payoffs
 from duels.core.player import View
@@ -102,10 +102,8 @@ class Ismcts(Opponent):
             if number < wanted:
                 try:
                     states.append(next(particles).state)
-                except NothingFits:
-                    if not states:
-                        return randomness.choice(view.options)
-                    wanted = len(states)
+                except NoConsistentState:
+                    return randomness.choice(view.options)
             self._iterate(view.game, states[number % wanted], tree, randomness)
         root = tree.get((view.player, view.observation))
         if root is None:

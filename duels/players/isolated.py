@@ -25,7 +25,7 @@ from duels.core.player import MixedStrategy, Player, View
 from duels.core.wire import dump, dump_game
 from duels.players.external import External, ProcessLimits, compact, read_answer, request
 from duels.players.process import recordable
-from duels.players.references import made
+from duels.players.references import instantiate
 
 # The child finds modules where its host does; the class may be beside either of them.
 START = (
@@ -133,4 +133,4 @@ class Isolated(External):
 
 def isolated(name: str, stream: str, limits: ProcessLimits | None = None) -> Player:
     """A class in its own process, or in this one on systems that do not support programs."""
-    return Isolated(name, stream, limits) if os.name == "posix" else made(name, stream)
+    return Isolated(name, stream, limits) if os.name == "posix" else instantiate(name, stream)

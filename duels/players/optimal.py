@@ -13,13 +13,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from duels.core.player import MixedStrategy, View
-from duels.players.base import Mixed
+from duels.players.base import MixedStrategyOpponent
 
 if TYPE_CHECKING:
-    from duels.algorithms import Assessment
+    from duels.algorithms import Assessment, Solution
 
 
-class Perfect(Mixed):
+class Perfect(MixedStrategyOpponent):
     """Plays the optimal mixed strategy of the solution."""
 
     needs_solution = True
@@ -28,11 +28,14 @@ class Perfect(Mixed):
         return self.assess(view).mixed_strategy
 
     def assess(self, view: View) -> Assessment:
+        return self.solution(view).assess(view)
+
+    def solution(self, view: View) -> Solution:
         from duels.algorithms import (
             solve,  # imported late, as the first prompt does not wait for it
         )
 
-        return solve(view.game).assess(view)
+        return solve(view.game)
 
 
 class Level(Perfect):
@@ -41,7 +44,8 @@ class Level(Perfect):
     def mixed_strategy(self, view: View) -> MixedStrategy:
         from duels.algorithms.levels import level_strategy
 
-        return level_strategy(self.assess(view), self.level)
+        choice = self.assess(view)
+        return level_strategy(choice, self.level, self.solution(view).dominated(view, choice))
 
 
 class Easy(Level):

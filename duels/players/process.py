@@ -27,19 +27,29 @@ from duels.core.errors import Misbehaved, OptionError, quote
 
 SUPERVISOR = os.path.join(os.path.dirname(__file__), "supervisor.py")
 MARK = "DUELS_BOT"  # in the environment of a program and of all that it starts
+# The variables that a program gets from its host: where things are, and the language. Others may be
+# secrets of the host.
+PASSED = (
+    "PATH", "HOME", "USER", "LOGNAME", "LANG", "LANGUAGE", "LC_ALL", "LC_CTYPE", "TZ", "TMPDIR",
+    "XDG_DATA_HOME", "XDG_CACHE_HOME", "XDG_CONFIG_HOME", "PYTHONPATH", "PYTHONHOME",
+    "VIRTUAL_ENV", "NODE_PATH", "JAVA_HOME", "LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH",
+    "OMP_NUM_THREADS",
+)  # fmt: skip
+MORE = "DUELS_BOT_ENV"  # names further variables that are passed
 END_NOTICE = 2.0  # seconds for the supervisor to report an end after the output has ended
 PATIENCE = 10.0  # seconds that the supervisor may take for killing
 SHOWN = 160  # characters of a program's last error
 
 
 class ProcessLimits(NamedTuple):
-    """The limits of a program. In a match with a clock, that clock limits its answers."""
+    """The limits of a program. In a match with a clock, that clock limits its answers too."""
 
-    seconds: float = 10.0  # for an answer, without a clock
+    seconds: float = 10.0  # for an answer; without a clock, unless `always` is set
     start: float = 30.0  # seconds until it is ready
     memory: int = 1024  # MB, with all that it starts
     processes: int = 64
     line: int = 65536  # bytes of an answer
+    always: bool = False  # `seconds` limits answers in a match with a clock as well
 
     @classmethod
     def usual(cls) -> ProcessLimits:
@@ -68,6 +78,12 @@ def _number(name: str) -> float | None:
     return value
 
 
+def _environment() -> dict[str, str]:
+    """The environment of a program: the variables of `PASSED`, and those that `MORE` names."""
+    names = {*PASSED, *os.environ.get(MORE, "").replace(",", " ").split()}
+    return {name: value for name, value in os.environ.items() if name in names}
+
+
 class Late(Misbehaved):
     """A program did not answer in time."""
 
@@ -87,7 +103,7 @@ class Process:
                     [sys.executable, "-I", "-S", SUPERVISOR, number, *taken, *command],
                     stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
                     bufsize=0, pass_fds=(link.fileno(),), start_new_session=True,
-                    env={**os.environ, MARK: self._mark},
+                    env={**_environment(), MARK: self._mark},
                 )  # fmt: skip
             except OSError as error:
                 self._link.close()
@@ -103,19 +119,24 @@ class Process:
             self._readable.register(readable, select.POLLIN)
         self._writable.register(self._in, select.POLLOUT)
 
-    def ask(self, line: bytes, seconds: float) -> bytes:
-        """Send a line and return the line that answers it."""
-        until = time.monotonic() + seconds
+    def ask(self, line: bytes, seconds: float, limit: str = "") -> bytes:
+        """Send a line and return the line that answers it; `limit` is the limit in words."""
+        until, limit = time.monotonic() + seconds, limit or f"within {seconds:g} s"
         if self._readable.poll(0):
-            raise self.failed("it answered before it was asked") if self._read() else self._broken()
-        self._send(line, until, seconds)
-        return self._line(until, seconds)
+            early = self._read()
+            raise (
+                self.failed(f"it wrote {shown(early)} before it was asked")
+                if early
+                else (self._broken())
+            )
+        self._send(line, until, f"it did not answer {limit}")
+        return self._line(until, limit)
 
     def tell(self, line: bytes) -> None:
         """Send a line without an answer; a program that does not read it fails."""
-        self._send(line, time.monotonic(), 0.0)
+        self._send(line, time.monotonic(), "it does not read its input")
 
-    def _send(self, line: bytes, until: float, seconds: float) -> None:
+    def _send(self, line: bytes, until: float, late: str) -> None:
         rest = memoryview(line + b"\n")
         while True:
             try:
@@ -123,27 +144,30 @@ class Process:
             except BlockingIOError:
                 pass
             except BrokenPipeError:
-                raise self._broken("it closed its input") from None
+                raise self._broken(otherwise="it closed its input") from None
             if not rest:
                 return
             if not self._writable.poll(_left(until)):
-                raise self.failed(f"it did not answer within {seconds:g} s", Late)
+                raise self.failed(late, Late)
 
-    def _line(self, until: float, seconds: float) -> bytes:
+    def _line(self, until: float, limit: str) -> bytes:
         found = b""
         while True:
             if not self._readable.poll(_left(until)):
-                raise self.failed(f"it did not answer within {seconds:g} s", Late)
+                if found:
+                    raise self.failed(f"it wrote {shown(found)} and no newline {limit}", Late)
+                raise self.failed(f"it did not answer {limit}", Late)
             if not (read := self._read()):
-                raise self._broken()
+                raise self._broken(f"it wrote {shown(found)} and no newline" if found else "")
             found = found + read if found else read
             end = found.find(b"\n")
             if (end if end >= 0 else len(found)) > self.limits.line:
                 raise self.failed(f"it answered with more than {self.limits.line} bytes")
-            if end == len(found) - 1:
-                return found[:end]
+            if end >= 0 and not found[end + 1 :].strip(b"\0"):  # a null byte: half of a newline
+                return found[:end]  # in UTF-16, which is refused as not UTF-8
             if end >= 0:
-                raise self.failed("it answered with more than one line")
+                more = shown(found[end + 1 :])
+                raise self.failed(f"it answered with more than one line; the second is {more}")
 
     def _read(self) -> bytes:
         """Read what it has written; empty if the process or its output has ended."""
@@ -152,19 +176,23 @@ class Process:
         except BlockingIOError:
             return b""
 
-    def _broken(self, otherwise: str = "it closed its output") -> Misbehaved:
-        """The failure for a closed output or input, with the reason why the process ended."""
+    def _broken(self, before: str = "", otherwise: str = "it closed its output") -> Misbehaved:
+        """The failure for a closed output or input, with the reason why the process ended.
+
+        `before` is what was wrong before, `otherwise` the reason if the process goes on.
+        """
         with suppress(OSError):
             self._link.settimeout(END_NOTICE)
             self._link.recv(1, socket.MSG_PEEK)
             otherwise = ""
-        return self.failed(otherwise)
+        return self.failed(otherwise, before=before)
 
-    def failed(self, why: str, kind: type[Misbehaved] = Misbehaved) -> Misbehaved:
+    def failed(self, why: str, kind: type[Misbehaved] = Misbehaved, before: str = "") -> Misbehaved:
         """End it and return the failure, with the supervisor's reason if it has one."""
         report = self.kill()
         last = _last(str(report.get("errors", "")))
         found = why or str(report.get("why", "its program was killed"))
+        found = f"{before}; then {found}" if before else found
         return kind(f"{found} ({last})" if last else found)
 
     def kill(self) -> dict[str, object]:
@@ -225,6 +253,16 @@ def _kill_marked(mark: str) -> None:
                 if marked:
                     os.kill(int(place.split("/")[2]), signal.SIGKILL)
                     found = True
+
+
+def shown(text: bytes) -> str:
+    """The beginning of a program's output, in quotes.
+
+    >>> shown(b'attack\\nbypass\\n'), shown("\\ufeff{}".encode())
+    ("'attack'", "'\\\\ufeff{}'")
+    """
+    first, _, _ = text.lstrip(b"\r\n").partition(b"\n")
+    return quote(first.decode("utf-8", "backslashreplace").rstrip("\r"))
 
 
 def _left(until: float) -> float:

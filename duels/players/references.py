@@ -6,7 +6,7 @@
 'Greedy'
 >>> class_named("fractions:Fraction")
 Traceback (most recent call last):
-duels.core.errors.UnknownName: fractions:Fraction is no subclass of duels.core.Player
+duels.core.errors.UnknownName: fractions:Fraction is not a subclass of duels.core.Player
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ def command_of(text: str) -> list[str]:
     try:
         words = shlex.split(text)
     except ValueError as error:
-        raise OptionError(f"{quote(text)} is no command line: {error}") from None
+        raise OptionError(f"{quote(text)} is not a valid command line: {error}") from None
     program = os.path.expanduser(words[0]) if words else ""
     found = which(program) if program else None
     if found is not None:
@@ -52,12 +52,12 @@ def class_named(name: str) -> type[Player]:
     for part in attribute.split("."):
         found = getattr(found, part, None)
     if not (isinstance(found, type) and issubclass(found, Player)):
-        raise UnknownName(f"{name} is no subclass of duels.core.Player")
+        raise UnknownName(f"{name} is not a subclass of duels.core.Player")
     return found
 
 
-def made(name: str, stream: str) -> Player:
-    """An instance of such a class, created with its stream if it takes one, else without."""
+def instantiate(name: str, stream: str) -> Player:
+    """An instance of the class that `module:Class` names; `stream` is passed if it takes one."""
     from inspect import signature
 
     kind = class_named(name)
@@ -66,5 +66,5 @@ def made(name: str, stream: str) -> Player:
         return kind(**given)
     except Exception as error:
         raise UnknownName(
-            f"{name} cannot be made with a stream or with nothing: {one_line(error)}"
+            f"{name} cannot be created with a stream or without arguments: {one_line(error)}"
         ) from error

@@ -5,9 +5,9 @@
 >>> class Crashes(Player):
 ...     def choose(self, view):
 ...         return {}["a plan"]
->>> from duels.players import player
+>>> from duels.players import make_player
 >>> match = Match(load("number-clash"), seed=1)
->>> Host(match, {0: Crashes(), 1: player("greedy", "")}).finish()
+>>> MatchRunner(match, {0: Crashes(), 1: make_player("greedy", "")}).finish()
 >>> match.result.reason
 "Player 1 forfeits: KeyError: 'a plan'."
 """
@@ -29,7 +29,7 @@ OURS = {listed.place for listed in BUILT_IN.values()}
 Made = TypeVar("Made")
 
 
-class Host:
+class MatchRunner:
     """Runs one or both players of a match: informs them, asks for moves, forfeits those that fail.
 
     A player that crashes, is too late or returns an invalid move forfeits the match, with the
@@ -128,10 +128,10 @@ def reason(failed: Mapping[int, str]) -> str:
     return "; ".join(f"{player_name(seat)}: {why}" for seat, why in failed.items())
 
 
-def reasons(players: tuple[int, ...], why: str) -> dict[int, str]:
+def reasons_by_player(players: tuple[int, ...], why: str) -> dict[int, str]:
     """The reasons by player, from the text that `reason` returned.
 
-    >>> reasons((0, 1), "Player 1: it crashed; Player 2: it hung")
+    >>> reasons_by_player((0, 1), "Player 1: it crashed; Player 2: it hung")
     {0: 'it crashed', 1: 'it hung'}
     """
     first, second = f"{player_name(0)}: ", f"; {player_name(1)}: "

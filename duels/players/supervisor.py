@@ -33,6 +33,9 @@ ERROR_TAIL = 2000  # bytes of a bot's errors that are reported
 BURST, RATE = 16 * 2**20, 2**20  # bytes of errors at once, and a second
 SUBREAPER, DEATH_SIGNAL = 36, 1  # of prctl
 MEMORY_LINES = (b"RssAnon:", b"RssShmem:")  # of /proc/PID/status, in kB
+# What files in memory are called: in /proc/PID/fd those that have a name, in /proc/PID/smaps all.
+IN_MEMORY = "/memfd:", "/dev/shm/"
+MAPPED = tuple(name.encode() for name in (*IN_MEMORY, "/dev/zero", "/SYSV"))
 
 
 def main(link: socket.socket, memory: int, processes: int, command: list[str]) -> None:
@@ -89,12 +92,12 @@ class Bot:
                     os.read(self._woken, 4096)
             if self.link.fileno() in ready:
                 if not self.link.recv(1):
-                    return "it was no longer wanted"
+                    return "it was no longer needed"
                 until = time.monotonic() + GRACE
             if over := self._ended() or self._excess():
                 return over
             if self._stop or time.monotonic() > until:
-                return "it was no longer wanted"
+                return "it was no longer needed"
 
     def _hear(self) -> str:
         """Read from the error stream; returns "end" when it is closed."""
@@ -124,7 +127,7 @@ class Bot:
         pids = _descendants()
         if len(pids) > self.processes:
             return f"it started more than {self.processes} processes"
-        if sum(map(_resident, pids)) > self.memory:
+        if _taken(pids, self.memory) > self.memory:
             return f"it took more than {self.memory >> 20} MB of memory"
         return None
 
@@ -198,11 +201,59 @@ def _descendants() -> list[int]:
     return found
 
 
-def _resident(pid: int) -> int:
-    """Bytes of resident memory of a process that are not backed by files."""
+def _taken(pids: list[int], limit: int) -> int:
+    """Bytes of memory of processes: private memory, shared memory and open files in memory.
+
+    Shared memory is first counted for each process that maps it and each file; only if that is
+    above the limit, it is counted once.
+    """
+    held: dict[tuple[int, int], int] = {}
+    for pid in pids:
+        held |= _held(pid)
+    files = sum(held.values())
+    most = files + sum(_resident(pid, MEMORY_LINES) for pid in pids)
+    if most <= limit or not files:
+        return most
+    private = sum(_resident(pid, MEMORY_LINES[:1]) for pid in pids)
+    try:
+        return private + files + sum(_mapped(pid, held) for pid in pids)
+    except PermissionError:  # it hides its memory
+        return most
+
+
+def _resident(pid: int, lines: tuple[bytes, ...]) -> int:
+    """Bytes of resident memory of a process, by lines of its status."""
     with suppress(OSError), open(f"/proc/{pid}/status", "rb") as file:
-        return 1024 * sum(int(line.split()[1]) for line in file if line.startswith(MEMORY_LINES))
+        return 1024 * sum(int(line.split()[1]) for line in file if line.startswith(lines))
     return 0
+
+
+def _held(pid: int) -> dict[tuple[int, int], int]:
+    """The sizes in bytes of the open files of a process that are in memory, by device and inode."""
+    found: dict[tuple[int, int], int] = {}
+    place = f"/proc/{pid}/fd"
+    with suppress(OSError):
+        for number in os.listdir(place):
+            with suppress(OSError):
+                if os.readlink(f"{place}/{number}").startswith(IN_MEMORY):
+                    status = os.stat(f"{place}/{number}")
+                    found[status.st_dev, status.st_ino] = 512 * status.st_blocks
+    return found
+
+
+def _mapped(pid: int, held: dict[tuple[int, int], int]) -> int:
+    """Bytes of shared memory that a process maps, without `held`; its share, if several do."""
+    total, counted = 0, False
+    with suppress(FileNotFoundError, ProcessLookupError), open(f"/proc/{pid}/smaps", "rb") as file:
+        for line in file:
+            words = line.split(None, 5)
+            if len(words) >= 5 and b"-" in words[0] and not words[0].endswith(b":"):
+                major, minor = (int(part, 16) for part in words[3].split(b":"))
+                own = (os.makedev(major, minor), int(words[4])) not in held
+                counted = own and len(words) == 6 and words[5].startswith(MAPPED)
+            elif counted and line.startswith(b"Pss:"):
+                total += 1024 * int(words[1])
+    return total
 
 
 def _signal(pid: int, number: int) -> None:

@@ -13,10 +13,10 @@ from collections.abc import Sequence
 
 from duels.core.game import Move
 from duels.core.player import MixedStrategy, View
-from duels.players.base import Mixed
+from duels.players.base import MixedStrategyOpponent
 
 
-class Uniform(Mixed):
+class Uniform(MixedStrategyOpponent):
     def mixed_strategy(self, view: View) -> MixedStrategy:
         candidates = self.candidates(view)
         return dict.fromkeys(candidates, 1 / len(candidates))

@@ -12,7 +12,7 @@ ANY_GAME = "duels.plotting.opening:charts"
 
 
 def charts(game: AnyGame, progress: Progress | None = None) -> list[Chart]:
-    """The charts of a game; `progress` is told of long solving.
+    """The charts of a game; `progress` is called while the game is solved.
 
     >>> from duels.games import load
     >>> [chart.title for chart in charts(load("number-wars"))]

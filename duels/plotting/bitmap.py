@@ -1,6 +1,6 @@
 """A small raster canvas: rounded rectangles and 5-by-7 letters in a palette of colours.
 
-It needs the standard library alone. Pixels are indices into the palette, row by row.
+Only the standard library is needed. Pixels are indices into the palette, row by row.
 
 >>> canvas = Canvas(12, 7, palette=((0, 0, 0), (255, 255, 255)))
 >>> canvas.text(0, 0, "Hi", colour=1)
@@ -27,7 +27,7 @@ Colour = tuple[int, int, int]
 
 LINE, ADVANCE = 7, 6  # pixels of a capital's height, and from one letter to the next
 # Letters are five columns of a byte each, the lowest bit on top; the eighth line is for descenders.
-WRITTEN = "".join(map(chr, range(32, 127))) + "♠♥♦♣"
+CHARACTERS = "".join(map(chr, range(32, 127))) + "♠♥♦♣"
 SHAPES = bytes.fromhex(
     "0000000000 00005f0000 0007000700 147f147f14 242a7f2a12 2313086462 3649562050 0005030000"
     "001c224100 0041221c00 2a1c7f1c2a 08083e0808 0080600000 0808080808 0060600000 2010080402"
@@ -43,12 +43,12 @@ SHAPES = bytes.fromhex(
     "4428102844 1ca0a0a07c 4464544c44 0008364100 00007f0000 0041360800 0804081008"
     "1c4e7f4e1c 0e1f3e1f0e 081c3e1c08 184a7f4a18"
 )
-FONT = {letter: SHAPES[5 * n : 5 * n + 5] for n, letter in enumerate(WRITTEN)}
+FONT = {letter: SHAPES[5 * n : 5 * n + 5] for n, letter in enumerate(CHARACTERS)}
 PLAIN = str.maketrans("‘’“”–—−×·", "''\"\"---x.")
 
 
 def legible(text: str, other: str = "?") -> str:
-    """A text in the letters of the font; `other` replaces each character that has none.
+    """A text in characters of the font; `other` replaces each character that the font lacks.
 
     >>> legible("Zoë — 10 ☃"), legible("Zoë ☃", other="")
     ('Zoe - 10 ?', 'Zoe ')
@@ -58,7 +58,7 @@ def legible(text: str, other: str = "?") -> str:
 
 
 def width_of(text: str, size: int = 1) -> int:
-    """How many pixels a text is wide, without the space after its last letter."""
+    """The width of a text in pixels, without the space after its last letter."""
     return size * max(0, ADVANCE * len(legible(text)) - 1)
 
 
@@ -74,7 +74,7 @@ def _runs(letter: str) -> tuple[tuple[int, int, int], ...]:
 
 
 class Canvas:
-    """A picture to draw on. What lies outside is cut off."""
+    """An image to draw on. Parts outside of it are clipped."""
 
     def __init__(self, width: int, height: int, palette: tuple[Colour, ...]) -> None:
         self.width, self.height, self.palette = width, height, palette
@@ -83,7 +83,7 @@ class Canvas:
     def rectangle(
         self, x: int, y: int, width: int, height: int, colour: int, radius: int = 0
     ) -> None:
-        """A filled rectangle; with a radius of half its size, a disc."""
+        """Draw a filled rectangle; with a radius of half its size, a disc."""
         for row in range(max(0, y), min(self.height, y + height)):
             depth = min(row - y, y + height - 1 - row)  # from the nearer edge
             inset = 0
@@ -95,7 +95,7 @@ class Canvas:
                 self.pixels[start + left : start + right] = bytes([colour]) * (right - left)
 
     def text(self, x: int, y: int, text: str, colour: int, size: int = 1) -> None:
-        """Letters from left to right, each pixel of the font `size` pixels wide and high."""
+        """Draw a line of text; each pixel of the font is `size` pixels wide and high."""
         for letter in legible(text):
             for line, column, length in _runs(letter):
                 left, top = x + column * size, y + line * size
@@ -103,7 +103,7 @@ class Canvas:
             x += ADVANCE * size
 
     def png(self) -> bytes:
-        """The picture as a PNG file."""
+        """The image as a PNG file."""
         head = struct.pack(">IIBBBBB", self.width, self.height, 8, 3, 0, 0, 0)  # with a palette
         starts = range(0, len(self.pixels), self.width)
         rows = b"".join(b"\0" + self.pixels[start : start + self.width] for start in starts)

@@ -1,6 +1,6 @@
 """Charts as text for a terminal and as SVG for a page.
 
-Two kinds are enough: a grid of cells and a row of bars.
+There are two kinds: a grid of cells and a list of bars.
 
 >>> print("\\n".join(Bars("A coin", {"heads": 0.5, "tails": 0.5}).text()))
 A coin
@@ -21,7 +21,7 @@ PALETTE = ("#4c78a8", "#f58518", "#bab0ac", "#54a24b", "#e45756", "#b279a2")
 
 
 class Bars(NamedTuple):
-    """Named quantities, the longest bar for the largest, and none for `least`."""
+    """A bar for each named value; the largest has the longest bar, and `least` has length 0."""
 
     title: str
     values: Mapping[str, float]
@@ -29,10 +29,11 @@ class Bars(NamedTuple):
     least: float = 0.0
 
     def _part(self, value: float) -> float:
-        """The part of the longest bar that a value takes."""
+        """The length of a value's bar as a fraction of the longest."""
         return (value - self.least) / ((max(self.values.values()) - self.least) or 1)
 
     def text(self, *, ascii_only: bool = False) -> list[str]:
+        """The chart as lines of text."""
         width = max(map(len, self.values))
         rows = [
             f"  {name:<{width}}  {'█' * round(BAR * self._part(value))} {value:.3f}"
@@ -41,6 +42,7 @@ class Bars(NamedTuple):
         return _shown([self.title, *rows], self.note, ascii_only)
 
     def svg(self) -> str:
+        """The chart as an SVG document."""
         left = 24 + 8 * max(map(len, self.values))
         rows = []
         for number, (name, value) in enumerate(self.values.items()):
@@ -57,18 +59,19 @@ class Bars(NamedTuple):
 
 
 class Grid(NamedTuple):
-    """A table of short marks; each distinct mark has its colour and a line in the legend."""
+    """A table of short marks; each mark of the legend has its own colour."""
 
     title: str
-    across: str  # what the columns are
+    across: str  # the meaning of the columns
     columns: Sequence[str]
-    down: str  # what the rows are
+    down: str  # the meaning of the rows
     rows: Sequence[str]
     cells: Sequence[Sequence[str]]
     legend: Mapping[str, str]
     note: str = ""
 
     def text(self, *, ascii_only: bool = False) -> list[str]:
+        """The chart as lines of text."""
         width = max(len(c) for row in [self.columns, *self.cells] for c in row) + 1
         side = max(map(len, self.rows))
         lines = [self.title, f"  {self.across} →"]
@@ -80,6 +83,7 @@ class Grid(NamedTuple):
         return _shown(lines, self.note, ascii_only)
 
     def svg(self) -> str:
+        """The chart as an SVG document."""
         size = 34
         left, top = 92, 76
         colours = dict(zip(self.legend, PALETTE, strict=False))

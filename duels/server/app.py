@@ -12,32 +12,38 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route, WebSocketRoute
 
-from duels.core.folders import data_folder
 from duels.core.wire import Find
 from duels.games import load
 from duels.server.health import Health
+from duels.server.metrics import RequestTimer
 from duels.server.openapi import document
 from duels.server.pages import Pages, SecurityHeaders
+from duels.server.request_limits import RequestLimits
 from duels.server.responses import json_response, refusal
 from duels.server.room_manager import RoomManager
 from duels.server.routes import Api
 from duels.server.settings import Settings
+from duels.server.storage import default_path, is_postgres
 from duels.server.storage.base import RoomStore
 from duels.server.websocket import WebSocketEndpoint
 
 
-def store_of(database: str, reading: bool = False) -> RoomStore:
-    """The store at an address: PostgreSQL or an SQLite file, opened read-only on request."""
-    if database.startswith(("postgresql://", "postgres://")):
+def store_of(database: str, reading: bool = False, beside: bool = False) -> RoomStore:
+    """The store at an address: PostgreSQL or an SQLite file.
+
+    An SQLite file is opened read-only, or for writing beside a running server, on request.
+    """
+    if is_postgres(database):
         from duels.server.storage.postgres import PostgresStore
 
         return PostgresStore(database)
     from duels.server.storage.sqlite import SqliteStore
 
-    return SqliteStore(database or f"{data_folder()}/duels.sqlite", reading)
+    return SqliteStore(database or default_path(), reading, beside)
 
 
 def make_room_manager(settings: Settings, find: Find = load) -> RoomManager:
+    """A room manager with the store that the settings name."""
     return RoomManager(settings, store_of(settings.database), find)
 
 
@@ -74,7 +80,11 @@ def make_app(manager: RoomManager) -> Starlette:
             *pages.routes(),
             WebSocketRoute("/ws/{id}", WebSocketEndpoint(manager)),
         ],
-        middleware=[Middleware(SecurityHeaders)],
+        middleware=[
+            Middleware(RequestTimer, manager.metrics.histograms["request_seconds"]),
+            Middleware(SecurityHeaders),
+            Middleware(RequestLimits, manager),
+        ],
         exception_handlers={HTTPException: unknown},
         lifespan=lifespan,
     )

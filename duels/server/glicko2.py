@@ -29,6 +29,11 @@ def after(own: Strength, other: Strength, score: float) -> Strength:
     return after_period(own, [(other, score)])
 
 
+def partly(old: Strength, new: Strength, effect: float) -> Strength:
+    """The strength between two: the old one for an effect of 0, the new one for 1."""
+    return Strength(*(was + effect * (now - was) for was, now in zip(old, new, strict=True)))
+
+
 def after_period(own: Strength, results: list[tuple[Strength, float]]) -> Strength:
     """The new strength after several matches that count as played at once.
 

@@ -21,7 +21,7 @@ WITHIN = 5.0  # seconds for the store to read and write
 
 
 class Health:
-    """The two endpoints."""
+    """The endpoints of liveness and readiness."""
 
     def __init__(self, manager: RoomManager) -> None:
         self.manager = manager

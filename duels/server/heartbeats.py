@@ -48,10 +48,15 @@ class Heartbeats:
 
 def new_heartbeats(count: int) -> Heartbeats:
     """Heartbeats of workers that have not started."""
+    return Heartbeats(shared_memory("duels-heartbeats", SIZE * count), count)
+
+
+def shared_memory(name: str, size: int) -> int:
+    """The file descriptor of memory that is passed to workers, filled with zeros."""
     if hasattr(os, "memfd_create"):
-        fd = os.memfd_create("duels-heartbeats")
+        fd = os.memfd_create(name)
     else:
         with tempfile.TemporaryFile() as file:
             fd = os.dup(file.fileno())
-    os.write(fd, bytes(SIZE * count))
-    return Heartbeats(fd, count)
+    os.ftruncate(fd, size)
+    return fd

@@ -1,7 +1,7 @@
 """Export and import of all records of a server as JSON lines; recomputation of ratings.
 
-Each line is a record (docs/records.md) and is checked like any other file. Records contain no keys:
-imported matches belong to no player of the server, but count for the ratings of the names.
+Each line is a record (docs/reference/records.md), checked like any other file. Records contain no
+keys: imported matches belong to no player of the server, but count for the ratings of the names.
 """
 
 from __future__ import annotations
@@ -35,16 +35,18 @@ from duels.server.storage.base import (
     Save,
     StoredSeat,
     Unavailable,
+    encoded_header,
     header,
-    written,
 )
 
 AT_ONCE = 200
 
 
 @asynccontextmanager
-async def opened(database: str, reading: bool = False) -> AsyncIterator[RoomStore]:
-    store = store_of(database, reading)
+async def open_store(
+    database: str, reading: bool = False, beside: bool = False
+) -> AsyncIterator[RoomStore]:
+    store = store_of(database, reading, beside)
     await store.open()
     try:
         yield store
@@ -61,15 +63,16 @@ def _file(path: str, mode: str, usual: TextIO) -> Iterator[IO[str]]:
         with open(path, mode, encoding="utf-8") as file:
             yield file
     except OSError as error:
-        raise RecordError(f"{path}: {error.strerror}") from None
+        verb = "read" if mode == "r" else "write"
+        raise RecordError(f"cannot {verb} {path}: {error.strerror}") from None
 
 
-async def export(database: str, path: str) -> tuple[int, int]:
+async def export_records(database: str, path: str) -> tuple[int, int]:
     """Write every finished match as one line; returns how many, and how many are damaged."""
     count = damaged = 0
     after = ""
     with _file(path, "w", sys.stdout) as file:
-        async with opened(database, reading=True) as store:
+        async with open_store(database, reading=True) as store:
             while ids := await store.finished(after, AT_ONCE):
                 for id in ids:
                     try:
@@ -99,11 +102,11 @@ async def _record(store: RoomStore, id: str) -> dict[str, Any]:
     return record.to_json(match)
 
 
-async def take(database: str, path: str) -> tuple[int, int]:
+async def import_records(database: str, path: str) -> tuple[int, int]:
     """Read and check records; returns how many are new and how many were known."""
     new = known = 0
     with _file(path, "r", sys.stdin) as file:
-        async with opened(database) as store:
+        async with open_store(database) as store:
             for number, line in enumerate(file, 1):
                 if not line.strip():
                     continue
@@ -139,7 +142,7 @@ def _save(match: Match) -> Save:
         ended=(match.stamps[-1].at if match.stamps else match.begun) or 0.0,
         time=match.time_control._asdict() if match.time_control else None,
         nonces=_pair(shares.get("nonces")), hashes=_pair(shares.get("hashes")),
-        header=written(record.header(match)),
+        header=encoded_header(record.header(match)),
         result=dump(match.result), moment=len(match.events), taken_back=match.taken_back,
         hinted=match.about.get("hinted") is True,
     )  # fmt: skip
@@ -155,11 +158,11 @@ def _pair(values: Any) -> list[str | None]:
 
 async def try_store(database: str) -> None:
     """Open a store once, which migrates it and reports errors."""
-    async with opened(database):
+    async with open_store(database):
         pass
 
 
-async def rate_again(database: str) -> int:
+async def recompute_ratings(database: str) -> int:
     """Recompute all ratings; returns how many matches were counted."""
-    async with opened(database) as store:
+    async with open_store(database) as store:
         return await rebuild(store, load)

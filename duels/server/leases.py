@@ -1,13 +1,15 @@
 """Leases of rooms in PostgreSQL: which of several workers serves a room.
 
-A worker holds its leases while it holds its advisory lock, which PostgreSQL releases with its
-connection, so that the rooms of a killed worker can be taken over at once.
+A worker holds its leases while it holds its advisory lock and sends heartbeats. PostgreSQL releases
+the lock with the connection, so that the rooms of a killed worker can be taken over at once. A
+worker that hangs keeps its connection: its rooms can be taken over when its heartbeat is too old.
 """
 
 from __future__ import annotations
 
 import asyncio
 import random
+import time
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from typing import Any
@@ -16,10 +18,15 @@ from weakref import WeakValueDictionary
 import asyncpg
 
 from duels.server.storage.base import Unavailable, log
+from duels.server.storage.postgres_address import PostgresAddress
 
 ALIVE = 0x6475656C  # the class of the advisory locks
 PATIENCE = 30.0  # seconds for a statement
-LOOK = 0.5  # seconds between two checks that the lock is still held
+LOOK = 0.5  # seconds between two heartbeats, which also check that the lock is still held
+EXPIRED = 5.0  # seconds without a heartbeat after which other workers may take the rooms
+# A worker drops its rooms, and takes none, if its last heartbeat is older than this. The difference
+# is the time that a heartbeat may take until other workers see it.
+VALID = 4.0
 TROUBLE = (
     asyncpg.PostgresError, asyncpg.InterfaceError, asyncpg.InternalClientError, OSError,
     asyncio.TimeoutError,
@@ -35,9 +42,12 @@ AND objid = $2 AND pid <> pg_backend_pid() AND database = (
     SELECT oid FROM pg_database WHERE datname = current_database())
 """
 
+# All times are of the clock of PostgreSQL.
+FRESH = "seen > statement_timestamp() - make_interval(secs => {})"
+BEAT = f"UPDATE workers SET seen = statement_timestamp() WHERE id = $1 AND {FRESH.format('$2')}"
 # Taking over a room increases its version, which waits for pending writes; all later writes of the
 # former holder conflict.
-TAKE = """
+TAKE = f"""
 WITH first AS (
     INSERT INTO owners (room, worker) SELECT id, $2 FROM rooms WHERE id = $1
     ON CONFLICT DO NOTHING),
@@ -45,7 +55,9 @@ moved AS (
     UPDATE owners SET worker = $2 WHERE room = $1 AND worker <> $2 AND NOT EXISTS (
         SELECT 1 FROM pg_locks WHERE locktype = 'advisory' AND classid = $3 AND granted
         AND objid = owners.worker AND database = (
-            SELECT oid FROM pg_database WHERE datname = current_database()))
+            SELECT oid FROM pg_database WHERE datname = current_database())
+        AND EXISTS (SELECT 1 FROM workers WHERE id = owners.worker AND {FRESH.format("$4")}))
+    AND EXISTS (SELECT 1 FROM workers WHERE id = $2 AND {FRESH.format("$5")})
     RETURNING room)
 UPDATE rooms SET version = version + 1 WHERE id IN (SELECT room FROM moved)
 """
@@ -60,6 +72,8 @@ WHERE owners.room = $1
 """
 LEASE_TABLES = (
     "CREATE TABLE IF NOT EXISTS workers (id INTEGER PRIMARY KEY, address TEXT NOT NULL)",
+    "ALTER TABLE workers ADD COLUMN IF NOT EXISTS"
+    " seen TIMESTAMPTZ NOT NULL DEFAULT statement_timestamp()",
     "CREATE TABLE IF NOT EXISTS owners (room TEXT PRIMARY KEY, worker INTEGER NOT NULL)",
 )
 
@@ -68,16 +82,22 @@ class Leases:
     """The leases of one worker."""
 
     def __init__(
-        self, database: str, address: str, lost: Callable[[], Awaitable[None]],
+        self, database: PostgresAddress, address: str, lost: Callable[[], Awaitable[None]],
         taken: Callable[[str], None],
     ) -> None:  # fmt: skip
         self._database, self._address, self._lost, self._taken = database, address, lost, taken
         self._worker = random.randrange(1, 2**31)
         self._connection: Any = None
         self._held = True  # the lock, at the last check
+        self._beat_at = 0.0  # when the last heartbeat that was stored was sent
         self._watcher: asyncio.Task[None] | None = None
         self._unsure: set[str] = set()  # rooms whose lease may have been taken: no result arrived
         self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
+
+    @property
+    def valid(self) -> bool:
+        """Whether no other worker can have taken a room of this one, by the last heartbeat."""
+        return self._held and time.monotonic() - self._beat_at < VALID
 
     async def open(self) -> None:
         await self._acquire()
@@ -98,49 +118,63 @@ class Leases:
         try:
             if self._connection is not None:
                 self._connection.terminate()
-            self._connection = await asyncpg.connect(
-                self._database, timeout=PATIENCE, command_timeout=PATIENCE
+            self._connection = await self._database.connect(
+                timeout=PATIENCE, command_timeout=PATIENCE
             )
             await self._connection.execute(KEEPALIVE)
+            await self._connection.execute("SET synchronous_commit = off")  # for heartbeats only
             await self._connection.execute(END_FORMER, ALIVE, self._worker)
             await self._connection.execute("SELECT pg_advisory_lock($1, $2)", ALIVE, self._worker)
+            self._beat_at = time.monotonic()
             await self._connection.execute(
-                "INSERT INTO workers (id, address) VALUES ($1, $2)"
-                " ON CONFLICT (id) DO UPDATE SET address = $2", self._worker, self._address,
+                "INSERT INTO workers (id, address) VALUES ($1, $2) ON CONFLICT (id)"
+                " DO UPDATE SET address = $2, seen = statement_timestamp()",
+                self._worker, self._address,
             )  # fmt: skip
         except TROUBLE as error:
             raise Unavailable(f"PostgreSQL does not answer: {error}") from None
 
     async def _watch(self) -> None:
-        """Check the connection that holds the lock, and acquire the lock again if it is lost.
+        """Send heartbeats on the connection that holds the lock; drop all rooms if one fails.
 
-        Until then other workers may take over the rooms, and this worker can take none.
+        A heartbeat also fails if the last one is too old, as after this process was suspended.
+        Until the lock is acquired again, other workers may take over the rooms, and this one takes
+        none.
         """
         while True:
             await asyncio.sleep(LOOK)
             try:
                 if self._held:
-                    await self._connection.execute("SELECT 1", timeout=5)
+                    await self._beat()
                     continue
             except Exception as error:  # the lock must be acquired again after any error
-                log.warning("this worker has lost its lock in PostgreSQL: %r", error)
+                log.warning("this worker has lost its leases: %r", error)
                 self._held = False
             try:
                 await self._lost()
                 await self._acquire()
                 await self._lost()  # rooms that were being loaded meanwhile
                 self._held = True
-                log.warning("this worker holds its lock in PostgreSQL again")
+                log.warning("this worker can take leases again")
             except Unavailable:
                 pass
             except Exception:
                 log.exception("acquiring the lock in PostgreSQL again failed")
 
+    async def _beat(self) -> None:
+        """Send a heartbeat; an error if it was not stored or is too late."""
+        sent = time.monotonic()
+        stored = await self._connection.execute(BEAT, self._worker, VALID, timeout=VALID)
+        if stored != "UPDATE 1":
+            raise Unavailable("the last heartbeat is too old")
+        self._beat_at = sent
+
     async def _take(self, run: Callable[..., Awaitable[Any]], room: str) -> None:
         """Take the lease of a room if it is free, and report it if it was another worker's."""
         unsure = room in self._unsure
         self._unsure.add(room)  # unless the result arrives
-        taken = await run("execute", TAKE, room, self._worker, ALIVE) != "UPDATE 0"
+        values = room, self._worker, ALIVE, EXPIRED, VALID
+        taken = await run("execute", TAKE, *values) != "UPDATE 0"
         if unsure and not taken:
             taken = await run("execute", FENCE, room, self._worker) != "UPDATE 0"
         self._unsure.discard(room)
@@ -153,8 +187,8 @@ class Leases:
         None if this worker holds the lease, or if there is no such room.
         """
         while True:
-            if not self._held:
-                raise Unavailable("this worker has lost its connection to PostgreSQL")
+            if not self.valid:
+                raise Unavailable("this worker may have lost its leases")
             # One at a time, so that no caller goes on before `taken` was called.
             async with self._locks.setdefault(room, asyncio.Lock()):
                 await self._take(run, room)

@@ -1,6 +1,6 @@
 """The start of a match: seats, then hashes of the nonces, then the nonces, then the match.
 
-The steps and their deadlines are in docs/dice.md. A DuelsError means that nothing has changed.
+The steps and deadlines: docs/reference/dice.md. A DuelsError means that nothing has changed.
 """
 
 from __future__ import annotations
@@ -31,15 +31,15 @@ from duels.server.storage.base import (
     WAITING,
     Row,
     StoredSeat,
-    written,
+    encoded_header,
 )
 
 if TYPE_CHECKING:
     from duels.server.settings import Settings
 
 
-class Starting:
-    """The part of a room that leads to the start of its match."""
+class MatchStart:
+    """The base of `Room`: the steps from free seats to the start of the match."""
 
     settings: Settings
     row: Row
@@ -77,7 +77,7 @@ class Starting:
         """Give a player the free seat."""
         row = self.row
         if row.state != WAITING:
-            raise IllegalMove("the seat is taken" if row.state != CLOSED else "it is closed")
+            raise IllegalMove("the seat is taken" if row.state != CLOSED else "the match is closed")
         row.seats[row.seats.index(None)] = seat
         self.seated()
 
@@ -95,9 +95,9 @@ class Starting:
         if hash == row.hashes[seat]:
             return
         if row.hashes[seat] is not None:
-            raise IllegalMove("this seat has given another hash before, and is bound to it")
+            raise IllegalMove("this seat has already committed to another hash")
         if row.state not in (WAITING, STARTING):
-            raise IllegalMove("hashes of nonces are given before the match starts")
+            raise IllegalMove("the hash of a nonce must be sent before the match starts")
         row.hashes[seat] = hash
         self._await_nonces()
 
@@ -112,11 +112,11 @@ class Starting:
         if nonce == row.nonces[seat]:
             return
         if not self.committed:
-            raise IllegalMove("a nonce is revealed when both hashes are in, before the start")
+            raise IllegalMove("a nonce can be revealed only after both hashes are known")
         if not is_nonce(nonce):
             raise IllegalMove("a nonce has 32 to 64 hexadecimal digits in lower case")
         if nonce_hash(row.id, seat, published(row), nonce) != row.hashes[seat]:
-            raise IllegalMove("the nonce does not fit the hash that this seat has given")
+            raise IllegalMove("the nonce does not match the hash that this seat has given")
         row.nonces[seat] = nonce
         if all(row.nonces[human] for human in self.humans):
             self._start()
@@ -130,7 +130,7 @@ class Starting:
         """
         seat, until = self.withholding, opened + self.settings.reveal_within
         if seat is None:
-            self.close("A player did not come in time.")
+            self.close("A player did not arrive in time.")
         elif self.settings.now() < until:
             self.row.deadline = until
         else:
@@ -145,6 +145,7 @@ class Starting:
     def close(self, reason: str) -> None:
         """Close a room whose match will not be played."""
         self.row.state, self.row.reason, self.row.deadline = CLOSED, reason, None
+        self.row.origin = None
 
     def _start(self) -> None:
         one, two = (nonce or "" for nonce in self.row.nonces)
@@ -180,7 +181,7 @@ class Starting:
         """Set the match of the room, which has started."""
         row = self.row
         self.match, row.state, row.begun = match, PLAYING, match.begun
-        row.options, row.header = match.game.settings(), written(record.header(match))
+        row.options, row.header = match.game.settings(), encoded_header(record.header(match))
 
 
 def time_control(time: dict[str, float | None] | None) -> TimeControl:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from hashlib import sha256
+from ipaddress import ip_address
 from typing import Annotated, Any
 
 import msgspec
 
 from duels.client.identity import public_id, same, usual_name
 from duels.core.chance import new_seed
-from duels.core.errors import IllegalMove, UnknownName
+from duels.core.errors import IllegalMove, UnknownName, quote
 from duels.core.game import AnyGame
 from duels.server import messages
 from duels.server.computer_players import checked_level
@@ -59,12 +61,17 @@ class Matchmaking:
         rating = await self.store.rating(game, id)
         return StoredSeat(HUMAN, name, id, digest, None if rating is None else round(rating.rating))
 
-    async def create(self, digest: str, body: NewMatch) -> Row:
-        """Create a match; a repeated request gets the same match."""
+    async def create(self, digest: str, body: NewMatch, user: str = "") -> Row:
+        """Create a match; a repeated request gets the same match.
+
+        The user is the address group of the client.
+        """
         request = None if body.request is None else f"{digest} {body.request}"
         if request is not None and (known := await self._requested(request)) is not None:
             return known
+        self.manager.overload.check(user, body.opponent)
         row = await self._row(digest, body, request)
+        row.origin = origin(row, user) if row.state == WAITING else None
         if len(await self.store.mine(digest)) >= MOST_UNFINISHED:
             raise NotAllowed(f"you have {MOST_UNFINISHED} unfinished matches; finish or leave some")
         try:
@@ -114,10 +121,10 @@ class Matchmaking:
             del options["first"]
         game = self.manager.find(body.game, **options)
         if game.slug != body.game:
-            raise UnknownName(f"expected the whole name of a game: {game.slug}")
+            raise UnknownName(f"game: expected {quote(game.slug)}; got {quote(body.game)}")
         return game
 
-    async def join(self, id: str, digest: str) -> Row:
+    async def join(self, id: str, digest: str, user: str = "") -> Row:
         """Take the free seat; a player of the match joins again without effect."""
         seat = None
         async with self.manager.using(id) as room:
@@ -127,6 +134,9 @@ class Matchmaking:
                 def act() -> None:
                     if room.row.state != WAITING:
                         raise NotAllowed("this match cannot be joined any more")
+                    row = room.row
+                    row.near = row.origin is not None and row.origin == origin(row, user)
+                    row.origin = None
                     room.take_seat(seat)
 
                 await self.manager.change(room, act)
@@ -141,8 +151,7 @@ class Matchmaking:
                 connection.seat, connection.known = seat, 0
                 connection.send(messages.welcome(room, seat))
                 if room.match is not None:
-                    connection.send(messages.update(room, seat, 0))
-                    connection.known = len(room.match.events)
+                    self.manager.send_whole_update(room, connection, 0)
         self.manager.send_presence(room)
 
     async def leave(self, id: str, digest: str) -> Row:
@@ -162,6 +171,20 @@ class Matchmaking:
 
             await self.manager.change(room, act)
             return room.row
+
+
+def origin(row: Row, user: str) -> str | None:
+    """A digest of the address group of a player of a room; None for this machine.
+
+    It contains the secret of the room, so that those of two rooms cannot be compared.
+    """
+    try:
+        found = ip_address(user)
+    except ValueError:
+        return None
+    if found.is_loopback or found.is_unspecified:  # the group of ::1 is ::
+        return None
+    return sha256(f"duels origin {row.secret} {user}".encode()).hexdigest()[:32]
 
 
 def seat_of(row: Row, digest: str | None) -> int | None:

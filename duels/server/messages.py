@@ -1,9 +1,8 @@
-"""Messages to clients: the wire JSON of the core in the envelope of docs/protocol.md."""
+"""Messages to clients: the wire JSON of the core in the envelope of docs/reference/protocol.md."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import lru_cache
 from typing import Any
 
 import msgspec
@@ -14,16 +13,22 @@ from duels.core.errors import DuelsError
 from duels.core.game import Outcome, Pick
 from duels.core.match import Match
 from duels.core.options import Choice, First, Flag, Number, Option, Pair
-from duels.core.player import View
-from duels.core.presentation import Part, Shared
-from duels.core.views import table_of
-from duels.core.wire import dump, dump_table, dump_view, part_id
+from duels.core.presentation import Shared
+from duels.core.wire import dump
 from duels.games import find
 from duels.server.match_start import published
 from duels.server.rooms import Incomplete, Room
 from duels.server.storage.base import COMPUTER, OVER, PLAYING, Row, StoredRating, Unavailable
+from duels.server.views import (
+    DisplayedView,
+    changes,
+    off_the_table,
+    open_table,
+    passages,
+    view_json,
+)
 
-PROTOCOL = 2
+PROTOCOL = 3
 Json = dict[str, Any]
 encode: Callable[[Any], bytes] = msgspec.json.Encoder().encode
 
@@ -71,6 +76,7 @@ def shares(row: Row) -> Json:
 
 
 def title(slug: str) -> str:
+    """The title of a game; its slug if the game is not installed."""
     try:
         return find(slug).title
     except DuelsError:  # a plugin that is not installed any more
@@ -78,6 +84,7 @@ def title(slug: str) -> str:
 
 
 def welcome(room: Room, you: int | None) -> bytes:
+    """The response to a hello: the protocol, the match and the seat of the client."""
     return encode(
         {
             "type": "welcome", "protocol": PROTOCOL, "match": match_info(room.row, you),
@@ -87,71 +94,40 @@ def welcome(room: Room, you: int | None) -> bytes:
 
 
 def match_message(room: Room, you: int | None) -> bytes:
+    """The public information about a match that has changed."""
     return encode({"type": "match", "match": match_info(room.row, you)})
 
 
-def update(room: Room, viewer: int | None, since: int) -> bytes:
-    """The events from number `since` on and the current view, for one viewer."""
+def update(
+    room: Room, viewer: int | None, since: int, before: DisplayedView | None = None
+) -> bytes:
+    """The events from number `since` on, and the current view, for one viewer.
+
+    For a client that has the view `before`, only the differences of the view.
+    """
     match = room.playing()
     version = len(match.events)
-    since = since if since <= version else 0
+    if since > version:
+        since, before = 0, None
+    now = room.displayed(viewer)
     data: Json = {
         "type": "update",
         "since": since,
         "moment": version,
         "events": [dump(logged) for logged in match.log(viewer, since)],
-        "passages": [dump(passage) for passage in passages(match, viewer, since)],
-        "view": view_json(match.view(viewer)),
         "to_move": [player + 1 for player in match.deciders],
         "now": room.settings.now(),
     }
+    told = passages(match, viewer, since)
+    if before is None:
+        data["passages"] = [dump(passage) for passage in told]
+        data["view"] = view_json(now)
+    else:
+        data["passages"] = [dump(passage) for passage in map(off_the_table, told) if passage.lines]
+        data["changes"] = changes(before, now)
     if match.result is not None:
         data["revealed"] = {"table": open_table(match), "match": match_info(room.row, viewer)}
     return encode(data)
-
-
-def view_json(view: View) -> Json:
-    """The JSON of `dump_view` without the history; encoded parts are cached."""
-    data = dump_view(view, history=False, table=False)
-    counts: dict[str, int] = {}
-    data["table"] = [_part(part, part_id(part, counts)) for part in table_of(view)]
-    return data
-
-
-def _part(part: Part, id: str) -> msgspec.Raw:
-    try:
-        return _encoded_part(part, id)
-    except TypeError:  # not hashable, as the game has put a list into it
-        return _encoded_part.__wrapped__(part, id)
-
-
-@lru_cache(8192)
-def _encoded_part(part: Part, id: str) -> msgspec.Raw:
-    return msgspec.Raw(encode({**dump(part), "id": id}))
-
-
-def passages(match: Match, viewer: int | None, since: int) -> list[narrator.Passage]:
-    """The passages of the narrator; only the last of the statuses."""
-
-    def viewpoint(player: int | None) -> int | None:
-        return viewer
-
-    found = [narrator.opening(match, viewpoint)] if since == 0 else []
-    found += [narrator.tell(match, number, viewpoint) for number in range(since, len(match.events))]
-    if match.result is not None:
-        return [*found, narrator.ending(match, viewpoint)]
-    return [*found, *narrator.status(match, len(match.events), viewpoint)]
-
-
-def open_table(match: Match, number: int | None = None) -> list[Json]:
-    """The table without hidden information, now or before an event, of a match that is over."""
-
-    def view(player: int) -> View:
-        return match.view(player) if number is None else match.view_before(number, player)
-
-    one, two = (dump_table(view(player)) for player in (0, 1))
-    theirs = {part["id"]: part for part in two}
-    return [theirs.get(part["id"], part) if part["owner"] == 2 else part for part in one]
 
 
 def replay(match: Match) -> list[Json]:
@@ -190,10 +166,12 @@ def _at(match: Match, number: int) -> float | None:
 
 
 def granted(id: str, fields: Json | None = None) -> bytes:
+    """The response to a command that was executed."""
     return encode({"type": "answer", "id": id, "ok": True, **(fields or {})})
 
 
 def refused(id: str | None, error: Exception) -> bytes:
+    """The response to a command that was refused, with the reason."""
     data: Json = {"type": "answer", "id": id, "ok": False, "reason": str(error)}
     if isinstance(error, Incomplete):
         data |= {"so_far": error.so_far, "step": dump(error.step)}
@@ -203,6 +181,7 @@ def refused(id: str | None, error: Exception) -> bytes:
 
 
 def presence(room: Room) -> bytes:
+    """Which players are connected, the number of spectators, and a possible claim."""
     seats = {connection.seat for connection in room.connections}
     away = room.claimable()
     return encode(
@@ -216,22 +195,27 @@ def presence(room: Room) -> bytes:
 
 
 def rematch(room: Room) -> bytes:
+    """The players who offer a rematch, and its room once all do."""
     return encode({"type": "rematch", "offers": room.row.offers, "match": room.row.rematch})
 
 
 def reaction(seat: int, reaction: str) -> bytes:
+    """A reaction of a player."""
     return encode({"type": "reaction", "player": seat + 1, "reaction": reaction})
 
 
 def bye(reason: str, after: float) -> bytes:
+    """The last message of a connection; the client may reconnect `after` seconds later."""
     return encode({"type": "bye", "reason": reason, "after": after})
 
 
-def refusal(reason: str) -> bytes:
-    return encode({"type": "refusal", "reason": reason})
+def refusal(reason: str, reload: bool = False) -> bytes:
+    """The last message of a connection that is not accepted; `reload` if the client is outdated."""
+    return encode({"type": "refusal", "reason": reason, **({"reload": True} if reload else {})})
 
 
 def rating_info(rating: StoredRating) -> Json:
+    """A rating as JSON."""
     return {
         "game": rating.game,
         "player": {"id": rating.player, "name": rating.name, "kind": rating.kind},
@@ -241,7 +225,7 @@ def rating_info(rating: StoredRating) -> Json:
 
 
 def option_info(name: str, option: Option[Any]) -> Json:
-    """An option of a game, as a form needs it."""
+    """An option of a game with what a form needs: kind, limits, words and default."""
     info: Json = {
         "name": name, "about": option.about, "expects": option.expects,
         "default": option.show(option.default),

@@ -7,6 +7,7 @@ from typing import Any
 import msgspec
 
 from duels import __version__
+from duels.server.explored import LONGEST_LINE
 
 Json = dict[str, Any]
 
@@ -14,10 +15,10 @@ Json = dict[str, Any]
 def document() -> Json:
     """The OpenAPI document: requests and responses."""
     from duels.server.matchmaking import NewMatch
-    from duels.server.routes import Name
+    from duels.server.routes import Name, ReportBody
 
     _, schemas = msgspec.json.schema_components(
-        [NewMatch, Name], ref_template="#/components/schemas/{name}"
+        [NewMatch, Name, ReportBody], ref_template="#/components/schemas/{name}"
     )
     schemas["Refusal"] = {
         "type": "object",
@@ -45,20 +46,28 @@ def document() -> Json:
     slug = [_in_path("slug")]
     id = [_in_path("id")]
     before = {"name": "before", "in": "query", "schema": {"type": "number"}}
+    after = {
+        "name": "after", "in": "query",
+        "schema": {"type": "array", "items": {"type": "string"}, "maxItems": LONGEST_LINE},
+    }  # fmt: skip
     paths: Json = {
         "/api/games": {"get": _op("The games, the levels and the reactions", _listing("games"))},
         "/api/games/{slug}/rules": {
             "get": _op("The rules with these options", _listing("lines"), slug, refused=(400, 404))
         },
+        "/api/value/{slug}": {
+            "get": _op("The value of a position", _listing("choices", "table"), [*slug, after],
+                       refused=(400, 404, 422))
+        },
         "/api/matches": {
-            "get": _op("One's own matches and open challenges", _listing("mine", "open"),
+            "get": _op("Your matches, and all open challenges", _listing("mine", "open"),
                        refused=(401,)),
             "post": _op("Create a match", match, status=201, body="NewMatch", key=True,
-                        refused=(400, 401, 404, 409, 413)),
+                        refused=(400, 401, 403, 404, 409, 413)),
         },
         one: {"get": _op("A match", match, id, refused=(401, 404))},
         f"{one}/join": {
-            "post": _op("Take the free seat", match, id, key=True, refused=(401, 404, 409))
+            "post": _op("Take the free seat", match, id, key=True, refused=(401, 403, 404, 409))
         },
         f"{one}/leave": {
             "post": _op("Withdraw a match", match, id, key=True, refused=(400, 401, 404, 409))
@@ -70,18 +79,29 @@ def document() -> Json:
         f"{one}/analysis": {
             "get": _op("Graded moves", _listing("moves"), id, refused=(404, 409, 422))
         },
-        f"{one}/fair": {"get": _op("To check the dice", _listing("draws"), id, refused=(404, 409))},
+        f"{one}/fair": {
+            "get": _op("Data to check the dice", _listing("draws"), id, refused=(404, 409))
+        },
+        f"{one}/report": {
+            "post": _op("Report the opponent to the operator", _typed("report"), id, status=201,
+                        body="ReportBody", key=True, refused=(400, 401, 403, 404, 409, 413))
+        },
         "/api/me": {
-            "get": _op("One's name and ratings", _listing("ratings"), key=True, refused=(401,)),
+            "get": _op("Your name and ratings", _listing("ratings"), key=True, refused=(401,)),
             "put": _op("Choose a name", _listing("ratings"), body="Name", key=True,
-                       refused=(400, 401, 413)),
+                       refused=(400, 401, 403, 413)),
+            "delete": _op("Delete your data", _typed("deleted"), key=True, refused=(401, 409)),
+        },
+        "/api/me/export": {
+            "get": _op("All data of your key", _listing("ratings", "reports", "matches"), key=True,
+                       refused=(401,))
         },
         "/api/me/history": {
-            "get": _op("One's finished matches", _listing("matches"), [before], key=True,
+            "get": _op("Your finished matches", _listing("matches"), [before], key=True,
                        refused=(400, 401))
         },
         "/api/ratings/{slug}": {
-            "get": _op("The best of a game", _listing("ratings"), slug, refused=(404,))
+            "get": _op("The highest ratings in a game", _listing("ratings"), slug, refused=(404,))
         },
         "/healthz": {"get": _op("Does the process work?", _schema("Well"))},
         "/readyz": {"get": _op("Do the database and all workers respond?", _schema("Well"))},
@@ -99,6 +119,12 @@ def document() -> Json:
 
 def _schema(name: str) -> Json:
     return {"$ref": f"#/components/schemas/{name}"}
+
+
+def _typed(kind: str) -> Json:
+    return {
+        "type": "object", "required": ["type"], "properties": {"type": {"const": kind}},
+    }  # fmt: skip
 
 
 def _listing(*names: str) -> Json:

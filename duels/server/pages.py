@@ -1,7 +1,8 @@
-"""The pages: one index.html for all paths, static files, link previews, security headers."""
+"""Pages and static files: one index.html for all paths, link previews, security headers."""
 
 from __future__ import annotations
 
+import asyncio
 import gzip
 import html
 import json
@@ -17,7 +18,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from duels.client.identity import is_room_id
 from duels.core.errors import DuelsError
-from duels.games import specs
+from duels.games import catalogue, specs
 from duels.server.messages import title
 from duels.server.preview_image import names, picture
 from duels.server.room_manager import RoomManager
@@ -26,7 +27,7 @@ from duels.server.storage.base import CLOSED, OVER, WAITING, Row
 STATIC = Path(__file__).parent / "static"
 PAGES = ("/", "/match/{id}", "/match/{id}/replay", "/history", "/ratings", "/me")
 META = "<!-- meta -->"
-ABOUT = {
+DESCRIPTIONS = {  # of link previews, by state
     WAITING: "You are invited: open the link and join. There is no sign-up.",
     OVER: "See the replay: every move graded, the dice checked.",
     CLOSED: "This match was not played.",
@@ -49,6 +50,7 @@ TYPES = {
     ".mjs": "text/javascript",
     ".webmanifest": "application/manifest+json",
 }
+PICTURES = 512  # preview images in memory; each has a few kilobytes
 COMPRESSED = {".js", ".mjs", ".css", ".html", ".svg", ".json", ".webmanifest", ".txt"}
 
 
@@ -76,10 +78,14 @@ class Pages:
     def __init__(self, manager: RoomManager, static: Path = STATIC) -> None:
         self.manager, self.static = manager, static
         self._files: dict[str, tuple[float, bytes, bytes | None, str]] = {}
+        self._drawing = asyncio.Lock()
+        self._pictures: dict[tuple[str, ...], asyncio.Task[bytes]] = {}  # least recently used first
 
     def routes(self) -> list[Route]:
+        """The routes of pages, static files and images."""
         return [
             *(Route(path, self.page) for path in PAGES),
+            Route("/explore/{slug}", self.explore),
             Route("/match/{id}/picture.png", self.picture),
             Route("/static/themes/index.json", self.themes),
             Route("/static/{path:path}", self.file),
@@ -87,6 +93,7 @@ class Pages:
         ]
 
     async def page(self, request: Request) -> Response:
+        """The index page, with the title and the link preview of the match."""
         index = self._read("index.html")
         if index is None:
             return Response("the pages are not installed", 404)
@@ -99,7 +106,15 @@ class Pages:
         compressed = gzip.compress(body, 6, mtime=0)
         return _response(request, body, compressed, "text/html; charset=utf-8", "")
 
+    async def explore(self, request: Request) -> Response:
+        """The page of a game's explorer; 404 if there is no such game."""
+        found = await self.page(request)
+        if request.path_params["slug"] not in catalogue():
+            found.status_code = 404
+        return found
+
     async def _row(self, request: Request) -> Row | None:
+        """The row of the match in the path; None without one."""
         id = request.path_params.get("id")
         try:
             return await self.manager.store.row(str(id)) if is_room_id(id) else None
@@ -107,6 +122,7 @@ class Pages:
             return None
 
     async def file(self, request: Request) -> Response:
+        """A static file."""
         found = self._read(request.path_params["path"])
         if found is None:
             return Response("there is no such file", 404)
@@ -136,6 +152,7 @@ class Pages:
         )
 
     def _read(self, name: str) -> tuple[float, bytes, bytes | None, str] | None:
+        """A file as its time of change, content, compressed content and tag; None if missing."""
         try:
             path = self._themes.get(name) or (self.static / name).resolve()
             if not path.is_file():
@@ -153,15 +170,35 @@ class Pages:
         return known
 
     async def picture(self, request: Request) -> Response:
+        """The preview image of a match."""
         row = await self._row(request)
         if row is None:
             return Response("there is no such match", 404)
-        return Response(
-            picture(title(row.game), row), media_type="image/png",
-            headers={"Cache-Control": "no-cache"},
-        )  # fmt: skip
+        body = await asyncio.shield(self._picture(row))
+        tag = f'"{sha256(body).hexdigest()[:20]}"'
+        headers = {"Cache-Control": "no-cache", "ETag": tag}
+        if request.headers.get("if-none-match") == tag:
+            return Response(status_code=304, headers=headers)
+        return Response(body, media_type="image/png", headers=headers)
+
+    def _picture(self, row: Row) -> asyncio.Task[bytes]:
+        """The image for a row, drawn once for all requests, outside the event loop."""
+        shown = title(row.game), *names(row), row.state
+        task = self._pictures.pop(shown, None)
+        if task is None or (task.done() and (task.cancelled() or task.exception() is not None)):
+            task = asyncio.create_task(self._draw(shown[0], row))
+        self._pictures[shown] = task
+        if len(self._pictures) > PICTURES:
+            del self._pictures[next(iter(self._pictures))]
+        return task
+
+    async def _draw(self, title: str, row: Row) -> bytes:
+        """Draw an image, one at a time, as threads that compute delay the event loop."""
+        async with self._drawing:
+            return await asyncio.to_thread(picture, title, row)
 
     async def no_icon(self, request: Request) -> Response:
+        """An empty response: the icon is part of the page."""
         return Response(status_code=204)
 
 
@@ -184,7 +221,7 @@ def _media_type(name: str) -> str:
 
 
 def _tags(row: Row | None, base: str) -> str:
-    """The title and the link preview of a page, escaped."""
+    """The HTML tags of the title and the link preview of a page."""
     if row is None:
         about = "Five two-player number games: play a friend or the computer in the browser."
         shown = {"og:title": "Duels", "og:description": about, "og:type": "website"}
@@ -192,7 +229,7 @@ def _tags(row: Row | None, base: str) -> str:
         one, two = names(row)
         shown = {
             "og:title": f"{title(row.game)}: {one} against {two}",
-            "og:description": ABOUT.get(row.state, "Watch the match."),
+            "og:description": DESCRIPTIONS.get(row.state, "Watch the match."),
             "og:type": "website",
             "og:image": f"{base}/match/{row.id}/picture.png",
         }

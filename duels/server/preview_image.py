@@ -25,7 +25,9 @@ def _name(seat: StoredSeat) -> str:
 
 def picture(title: str, row: Row) -> bytes:
     """A match as a PNG of 600 by 315 pixels."""
-    one, two = (written(name).strip() or f"Player {n}" for n, name in enumerate(names(row), 1))
+    one, two = (
+        legible_capitals(name).strip() or f"Player {n}" for n, name in enumerate(names(row), 1)
+    )
     canvas = Canvas(WIDTH, HEIGHT, COLOURS)
     canvas.rectangle(0, HEIGHT - 12, WIDTH, 12, ACCENT)
     _write(canvas, title, 40, 46, INK, 6)
@@ -36,10 +38,10 @@ def picture(title: str, row: Row) -> bytes:
     return canvas.png()
 
 
-def written(text: str) -> str:
+def legible_capitals(text: str) -> str:
     """The characters of a text that the font has, in capitals.
 
-    >>> written("Zoë & 愛 Ada")
+    >>> legible_capitals("Zoë & 愛 Ada")
     'ZOE &  ADA'
     """
     return legible(text, other="").upper()
@@ -47,6 +49,6 @@ def written(text: str) -> str:
 
 def _write(canvas: Canvas, text: str, x: int, y: int, colour: int, size: int) -> None:
     """Write a line of text, smaller if it would not fit."""
-    said = written(text)
+    said = legible_capitals(text)
     size = max(1, min(size, (WIDTH - 2 * x) // max(1, ADVANCE * len(said))))
     canvas.text(x, y, said, colour, size)

@@ -1,4 +1,12 @@
-"""Ratings from finished matches: updated as each ends, or recomputed from all."""
+"""Ratings from finished matches: updated as each ends, or recomputed from all.
+
+Keys are free, so a player could raise the rating of one key by wins against others. A match between
+keys of one address is not rated while one of them is new. The effect of the matches of one pair in
+a game on one day is bounded: it halves after every `FULL` matches. A player gains nothing by a win
+against an opponent who is rated `GAP` points lower, and a new key is rated 1500: so that wins
+against new keys, however many, lift no rating far above 1900. The deviation of a new key is high,
+so that a win against it has less effect.
+"""
 
 from __future__ import annotations
 
@@ -6,8 +14,8 @@ from contextlib import suppress
 
 from duels.core.errors import DuelsError
 from duels.core.wire import Find
-from duels.server.glicko2 import Strength, after
-from duels.server.rooms import usual
+from duels.server.glicko2 import Strength, after, partly
+from duels.server.rooms import is_rated
 from duels.server.storage.base import (
     OVER,
     Conflict,
@@ -19,6 +27,10 @@ from duels.server.storage.base import (
 )
 
 AT_ONCE = 200  # matches
+ESTABLISHED = 20  # rated matches in a game after which a key is not new
+PERIOD = 86400.0  # seconds
+GAP = 400.0  # points
+FULL = 5  # matches of a pair in the period with the same effect
 
 
 async def rate_room(store: RoomStore, row: Row, find: Find) -> None:
@@ -62,16 +74,25 @@ async def _changed(store: RoomStore, row: Row, find: Find) -> list[StoredRating]
         game = find(row.game, **row.options)
     except DuelsError:  # a plugin that is not installed any more
         return []
-    if not usual(game, row):
+    if not is_rated(game, row):
         return []
     score = {1: 1.0, 2: 0.0}.get(row.result["winner"], 0.5)
     old = [await _rating(store, row.game, seat) for seat in (one, two)]
+    if row.near and min(rating.matches for rating in old) < ESTABLISHED:
+        return []
+    effect = 0.5 ** (await store.paired(row, (row.ended or 0.0) - PERIOD) // FULL)
     was = [Strength(rating.rating, rating.deviation, rating.volatility) for rating in old]
-    new = after(was[0], was[1], score), after(was[1], was[0], 1 - score)
+    new = [_after(was[0], was[1], score, effect), _after(was[1], was[0], 1 - score, effect)]
     return [
         StoredRating(row.game, seat.id, seat.kind, seat.name, *strength, rating.matches + 1)
         for seat, strength, rating in zip((one, two), new, old, strict=True)
     ]
+
+
+def _after(own: Strength, other: Strength, score: float, effect: float) -> Strength:
+    if score == 1 and own.rating - other.rating >= GAP:
+        return own
+    return partly(own, after(own, other, score), effect)
 
 
 async def _rating(store: RoomStore, game: str, seat: StoredSeat) -> StoredRating:

@@ -19,12 +19,15 @@ class Refusal(Exception):
 
 
 def json_response(data: Any, status: int = 200) -> Response:
+    """A response with JSON, which is not cached."""
     return encoded_response(messages.encode(data), status)
 
 
 def encoded_response(data: bytes, status: int = 200) -> Response:
+    """A response with encoded JSON, which is not cached."""
     return Response(data, status, media_type="application/json", headers=NO_STORE)
 
 
 def refusal(status: int, reason: str) -> Response:
+    """A response with the reason why a request is refused."""
     return json_response({"type": "refusal", "reason": reason}, status)

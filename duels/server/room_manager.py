@@ -1,4 +1,4 @@
-"""Rooms in memory: loading, changing, storing, notifying the connected clients.
+"""The room manager: loads, changes and stores rooms, and notifies their clients.
 
 Every change happens under the lock of its room and in this order: change the room in memory, store
 it, send it to the clients, respond. If it cannot be stored, nothing has been sent, and the room is
@@ -8,6 +8,7 @@ loaded again from the store.
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, suppress
 from functools import partial
@@ -19,12 +20,19 @@ from duels.core.wire import Find
 from duels.games import load
 from duels.server import messages
 from duels.server.computer_players import ComputerPlayers
+from duels.server.fair_queue import Busy
 from duels.server.heartbeats import Heartbeats
+from duels.server.limits import LimitTable
+from duels.server.log_pages import first_sent
 from duels.server.metrics import Metrics
+from duels.server.notices import POLICY_VIOLATION, Notices
+from duels.server.overload import Overload
 from duels.server.ratings import rate_all
+from duels.server.retention import Pruner
 from duels.server.rooms import Connection, NoRoom, Room
 from duels.server.settings import Settings
 from duels.server.storage.base import (
+    CLOSED,
     OVER,
     PLAYING,
     STARTING,
@@ -35,38 +43,59 @@ from duels.server.storage.base import (
     StoredRoom,
     StoreError,
     Unavailable,
+    log,
 )
 from duels.server.tasks import Tasks, process_due
 
-SWEEP = 1.0  # seconds between two checks for matches that are due
-AGAIN = 0.5  # seconds until a computer player retries a move that was not stored
+SWEEP = 1.0  # seconds between two checks for passed deadlines
+RETRY_AFTER = 0.5  # seconds until a computer player retries a move that was not stored
 CLOSE_WITHIN = 5.0  # seconds to complete pending writes
+# Seconds between two passes through the store for what is expired, and between two steps of one.
+PRUNE, PRUNE_STEP = 600.0, 2.0
 
 
 class RoomManager:
-    """The rooms of one process."""
+    """Holds the rooms of one process in memory."""
 
     def __init__(self, settings: Settings, store: RoomStore, find: Find = load) -> None:
         self.settings, self.store, self.find = settings, store, find
         self.rooms: dict[str, Room] = {}
-        self.computers, self.metrics = ComputerPlayers(), Metrics()
+        self.computers = ComputerPlayers(settings.limits.searches)
+        times = {"engine_seconds": self.computers.times, "store_commit_seconds": store.times}
+        self.metrics = Metrics(self._figures, times)
+        self.notices = Notices(store, settings)
+        self.overload = Overload(settings.limits, self.rooms, self.computers, self.metrics)
         self._loading: dict[str, asyncio.Task[None]] = {}
         self._tasks = Tasks()
         self._sweeper: asyncio.Task[None] | None = None
         self.stopping = False
         self.address = ""  # for the other workers, if there are any
         self.heartbeats: Heartbeats | None = None  # if there are several workers
+        self.limits = LimitTable()  # which several workers share
         self.opened = 0.0  # seconds since 1970
 
+    def _figures(self) -> dict[str, float]:
+        """Figures that are not counted by `metrics`."""
+        written, commits = (getattr(self.store, name, 0) for name in ("written", "commits"))
+        return {
+            "rooms": len(self.rooms), "store_jobs_total": written, "store_commits_total": commits,
+            "cpu_seconds_total": time.process_time(),
+        }  # fmt: skip
+
     async def open(self) -> None:
+        """Open the store and start the background tasks."""
         if self._sweeper is not None:
             return
         await self.store.open()
+        await self.notices.open()
         self.opened = self.settings.now()
         if self.address:
             await self.store.join(self.address, self.drop, self._lease_taken)
         self._sweeper = asyncio.create_task(self._sweep())
+        self._tasks.start(self.overload.measure())
         self._tasks.start(self._rate())
+        if self.heartbeats is None or self.heartbeats.own == 0:  # one worker is enough
+            self._tasks.start(self._prune())
 
     async def close(self) -> None:
         """Ask all clients to reconnect, complete pending writes, close the store."""
@@ -75,28 +104,30 @@ class RoomManager:
         self.stopping = True
         if self._sweeper is not None:
             self._sweeper.cancel()
-        await self._dismiss(messages.bye("The server is restarted.", 1.0), CLOSE_WITHIN)
+        await self._dismiss(messages.bye("The server is restarting.", 1.0), CLOSE_WITHIN)
         await self._tasks.close(CLOSE_WITHIN)
         self.computers.close()
         await self.store.close()
 
     async def drop(self) -> None:
         """Unload all rooms, as other processes may have taken their leases."""
-        await self._dismiss(messages.bye("The match has moved.", 0.5))
+        await self._dismiss(messages.bye("The match has moved to another worker.", 0.5))
 
     def _lease_taken(self, id: str) -> None:
         """Unload a room whose lease was another process's before: it may have changed there.
 
         This process has such a room if it lost its leases and has not noticed yet.
         """
-        self._loading.pop(id, None)  # what is being read may be older than the lease
+        self._loading.pop(id, None)  # the data being read may be older than the lease
         if (room := self.rooms.get(id)) is not None:
             for connection in list(room.connections):
-                connection.dismiss(messages.bye("The match has moved.", 0.5), 1012)
+                connection.dismiss(
+                    messages.bye("The match has moved to another worker.", 0.5), 1012
+                )
             self._unload(room)
 
     async def _dismiss(self, message: bytes, within: float | None = None) -> None:
-        """Unload all rooms; one that is being stored after that, or after `within` seconds."""
+        """Unload all rooms, each after its pending write, or after `within` seconds."""
 
         async def dismiss(room: Room) -> None:
             with suppress(TimeoutError):
@@ -111,10 +142,12 @@ class RoomManager:
     # Rooms in memory.
 
     async def room(self, id: str) -> Room:
-        """A room, from memory or the store."""
+        """A room from memory, loaded from the store if necessary."""
         while True:
             found = self.rooms.get(id)
             if found is not None:
+                if not self.store.leases_valid:  # it may be older than what clients have seen
+                    raise Unavailable("this worker may have lost its leases")
                 return found
             if id not in self._loading:
                 self._loading[id] = asyncio.create_task(self._load(id))
@@ -122,7 +155,7 @@ class RoomManager:
 
     @asynccontextmanager
     async def using(self, id: str) -> AsyncIterator[Room]:
-        """A room under its lock, and not one that was unloaded meanwhile."""
+        """Lock a room; it is loaded again if it was unloaded meanwhile."""
         while True:
             room = await self.room(id)
             async with room.lock:
@@ -131,6 +164,7 @@ class RoomManager:
                     return
 
     async def _load(self, id: str) -> None:
+        """Read a room into memory, unless its lease was taken meanwhile."""
         task, room = asyncio.current_task(), None
         try:
             room = await self._read(id)
@@ -148,7 +182,7 @@ class RoomManager:
             if stored is None:
                 raise NoRoom("there is no such match")
             room = Room(self.settings, stored, self.find)
-            messages.match_info(room.row, None)  # raises if the row cannot be shown
+            messages.match_info(room.row, None)  # raises if the row is damaged
         except (UnknownName, Unavailable):
             raise
         except Exception as error:
@@ -158,23 +192,23 @@ class RoomManager:
         return room
 
     async def add(self, row: Row) -> Room:
-        """Store a new room and keep it in memory."""
+        """Store a new room and keep it in memory, unless a proxy chooses the worker for it."""
         room = Room(self.settings, StoredRoom(row, [], {}), self.find)
         await self.store.save(room.change())
-        await self.store.lease_holder(
-            row.id
-        )  # takes the lease: no other process knows the room yet
-        self.rooms[row.id] = room
         self.metrics.created += 1
+        if not self.settings.worker_ports:  # else the proxy chooses the worker that gets the lease
+            await self.store.lease_holder(row.id)  # no other process knows the room yet
+            self.rooms[row.id] = room
         return room
 
     async def _reload(self, room: Room) -> None:
         """Restore a room from the store; its connections stay."""
         again = await self._read(room.row.id)
         room.row, room.match, room.stored_entries = again.row, again.match, again.stored_entries
-        room.executed, room.refusals = again.executed, {}
+        room.executed, room.unstored = again.executed, {}
 
     def _unload(self, room: Room) -> None:
+        """Remove a room from memory and cancel its tasks."""
         if self.rooms.get(room.row.id) is room:
             del self.rooms[room.row.id]
         room.unloaded = True
@@ -218,12 +252,12 @@ class RoomManager:
         try:
             if await self.store.lease_holder(room.row.id) is not None:
                 raise Unavailable("the match has moved")
-            if room.unloaded:  # it moved away and back
+            if room.unloaded:  # another worker had the lease meanwhile
                 raise Unavailable("the room was unloaded")
             await self._reload(room)
             self._publish(room, ("", [], None), room.row.moment)
             self._schedule(room)
-        except BaseException as error:  # memory and store differ, whatever the error is
+        except BaseException as error:  # for any error: memory and store may differ now
             for connection in list(room.connections):
                 connection.dismiss(messages.bye("The match cannot be stored now.", 2.0), 1012)
             self._unload(room)
@@ -238,18 +272,31 @@ class RoomManager:
             self.broadcast(room, lambda seat: messages.presence(room))
         if room.match is None:
             return
-        made: dict[tuple[int | None, int], bytes] = {}
+        sent, room.views = room.views, {}
+        made: dict[tuple[int | None, int, bool], bytes] = {}
         for connection in room.connections:
-            wanted = connection.seat, connection.known
+            seat, known, current = wanted = connection.seat, connection.known, connection.current
             if wanted not in made:
-                made[wanted] = messages.update(room, *wanted)
-            connection.send(made[wanted])
-            connection.known = len(room.match.events)
+                made[wanted] = messages.update(
+                    room, seat, known, sent.get(seat) if current else None
+                )
+            self._send_update(room, connection, made[wanted])
         self.metrics.moves += room.row.moment > version
         if room.match.result is not None and before[0] != OVER:
             self._tasks.start(self._rate())
 
+    def send_whole_update(self, room: Room, connection: Connection, since: int) -> None:
+        """Send a client the events from number `since` on, at most a page, and its whole view."""
+        room.views.pop(connection.seat, None)  # clocks run, so it may be outdated
+        since = first_sent(room.playing(), since)
+        self._send_update(room, connection, messages.update(room, connection.seat, since))
+
+    def _send_update(self, room: Room, connection: Connection, message: bytes) -> None:
+        connection.send(message)
+        connection.known, connection.current = len(room.playing().events), connection.wants_changes
+
     def broadcast(self, room: Room, message: Callable[[int | None], bytes]) -> None:
+        """Send each client of a room the message for its seat."""
         made: dict[int | None, bytes] = {}
         for connection in room.connections:
             if connection.seat not in made:
@@ -277,6 +324,7 @@ class RoomManager:
             room.thinking = self._tasks.start(self._play_computer(room))
 
     async def _rate(self) -> None:
+        """Update the ratings by the matches that are not counted yet."""
         await rate_all(self.store, self.find)
 
     async def check_deadline(self, id: str) -> None:
@@ -303,7 +351,13 @@ class RoomManager:
             assert player is not None
             assert match.seed is not None
             began = asyncio.get_running_loop().time()
-            move = await self.computers.choose(player.name, stream(match.seed, seat), view)
+            try:
+                move = await self.computers.choose(
+                    room.user, player.name, stream(match.seed, seat), view
+                )
+            except Busy:
+                await asyncio.sleep(RETRY_AFTER)
+                continue
             spent = asyncio.get_running_loop().time() - began
             await asyncio.sleep(max(0.0, self.settings.computer_delay - spent))
             try:
@@ -314,14 +368,62 @@ class RoomManager:
                     with suppress(IllegalMove):
                         await self.change(room, partial(room.submit, seat, version, move))
             except (Unavailable, Conflict):
-                await asyncio.sleep(AGAIN)
+                await asyncio.sleep(RETRY_AFTER)
 
     async def _sweep(self) -> None:
         """Process passed deadlines and unload unused rooms, periodically."""
         while True:
             await asyncio.sleep(SWEEP)
             await process_due(self.store, self.settings.now(), self.rooms, self.check_deadline)
+            try:
+                await self.apply_notices()
+            except (Unavailable, StoreError) as error:
+                log.warning("notices cannot be read now: %s", error)
             self.evict(self.settings.idle)
+
+    async def apply_notices(self) -> None:
+        """Apply the changes of the store by its operator, or by players who delete their data."""
+        if await self.notices.apply(self.rooms, self._renew):
+            self._tasks.start(self._rate())
+
+    async def _renew(self, id: str) -> None:
+        """Load a room again that was changed in the store, or disconnect its clients."""
+        room, reason = self.rooms[id], ""
+        async with room.lock:
+            if room.unloaded:
+                return
+            before, version = room.summary(), room.row.moment
+            try:
+                await self._reload(room)
+                if room.row.state == CLOSED != before[0]:
+                    reason = f"the match was closed. {room.row.reason}"
+            except Unavailable:
+                raise
+            except DuelsError as error:  # it was deleted
+                reason = str(error)
+            if not reason:
+                self._publish(room, before, version)
+                self._schedule(room)
+                return
+            for connection in list(room.connections):
+                connection.dismiss(messages.refusal(reason), POLICY_VIOLATION)
+            self._unload(room)
+
+    async def _prune(self) -> None:
+        """Delete what is expired, periodically and in small steps."""
+        pruner = Pruner(self.store, self.settings.retention, self.rooms)
+        more = False
+        while True:
+            await asyncio.sleep(PRUNE_STEP if more else PRUNE)
+            try:
+                more = await pruner.step(self.settings.now())
+                if not more and pruner.found:
+                    deleted = ", ".join(f"{n} {kind}" for kind, n in pruner.found.items())
+                    log.info("expired and deleted: %s", deleted)
+                    pruner.found.clear()
+            except DuelsError as error:
+                log.warning("expired matches cannot be deleted now: %s", error)
+                more = False
 
     def evict(self, idle: float) -> None:
         """Unload the rooms without connections that were not used for `idle` seconds."""
@@ -334,17 +436,18 @@ class RoomManager:
     # Connections.
 
     async def enter(self, room: Room, connection: Connection, since: int) -> None:
-        """Add a connection to a room and send it everything from event `since` on."""
+        """Add a connection to a room and send it the events from `since` on, at most a page."""
         async with room.lock:
             if room.unloaded:
-                connection.dismiss(messages.bye("The match was put away.", 0.0), 1012)
+                connection.dismiss(messages.bye("The match was unloaded.", 0.0), 1012)
                 return
             room.connections.add(connection)
+            if connection.seat is not None:
+                room.user = connection.address
             connection.send(messages.welcome(room, connection.seat))
-            connection.known = 0
+            connection.known, connection.current = 0, False
             if room.match is not None:
-                connection.send(messages.update(room, connection.seat, since))
-                connection.known = len(room.match.events)
+                self.send_whole_update(room, connection, since)
             if room.row.offers or room.row.rematch:
                 connection.send(messages.rematch(room))
             self._schedule(room)

@@ -20,13 +20,27 @@ from duels.core.match import Match
 from duels.core.parsing import read_answer, read_move
 from duels.core.presentation import Step, player_name
 from duels.core.wire import Find, dump
-from duels.server.match_start import Starting
-from duels.server.storage.base import OVER, STARTING, Row, Save, StoredRoom, header, written
+from duels.server.match_start import MatchStart
+from duels.server.storage.base import (
+    NOTHING,
+    OVER,
+    STARTING,
+    Row,
+    Save,
+    StoredRoom,
+    encoded_header,
+    header,
+)
+from duels.server.views import DisplayedView, displayed
 
 if TYPE_CHECKING:
     from duels.server.settings import Settings
 
-REMEMBERED = 64  # refusals kept in memory; responses to executed commands are stored
+REMEMBERED = 64  # responses kept in memory only, to commands that have changed nothing
+# Responses stored for each seat. A client repeats only its last commands; an older one is stale, as
+# it names a moment that has passed.
+STORED = 32
+CHECKED = 16  # commands between two deletions of older responses
 Fields = dict[str, Any] | None  # of a response, besides type, id and ok; most have none
 
 
@@ -34,8 +48,11 @@ class Connection(Protocol):
     """A connection of a client to a room."""
 
     digest: str | None  # of the key of the client
+    address: str  # the address group of the client
     seat: int | None
     known: int  # number of events sent to it
+    wants_changes: bool  # of the view, instead of the whole view
+    current: bool  # whether it has the view that was sent last
 
     def send(self, message: bytes) -> None: ...
     def dismiss(self, message: bytes, code: int) -> None: ...
@@ -46,14 +63,14 @@ class NoRoom(UnknownName):
 
 
 class Incomplete(IllegalMove):
-    """The text is the beginning of a move; the next step is to be asked."""
+    """The text is an incomplete move; the client is to be asked the next step."""
 
     def __init__(self, so_far: str, step: Step) -> None:
         super().__init__(step.prompt)
         self.so_far, self.step = so_far, step
 
 
-class Room(Starting):
+class Room(MatchStart):
     """A room in memory, read and changed under its `lock`."""
 
     def __init__(self, settings: Settings, stored: StoredRoom, find: Find) -> None:
@@ -61,11 +78,14 @@ class Room(Starting):
         self.match: Match | None = None
         self.stored_entries = len(stored.entries)  # entries of the match in the store
         self.executed = {name: _fields(response) for name, response in stored.responses.items()}
-        self.refusals: dict[str, bytes] = {}
+        self._expired: tuple[str, ...] = ()  # responses that the last change deletes
+        self.unstored: dict[str, bytes] = {}  # responses to commands that have changed nothing
         self.lock = asyncio.Lock()
         self.connections: set[Connection] = set()
+        self.views: dict[int | None, DisplayedView] = {}  # by viewer, as sent last
         self.used = settings.now()
         self.away = [self.used, self.used]  # by seat: since when the player is not connected
+        self.user = ""  # the address group of the player who was last connected
         self.thinking: asyncio.Task[None] | None = None
         self.timer: asyncio.TimerHandle | None = None
         self.unloaded = False  # if True, the room may have been loaded again as another object
@@ -86,6 +106,12 @@ class Room(Starting):
         if self.match is None:
             raise IllegalMove("the match has not started")
         return self.match
+
+    def displayed(self, viewer: int | None) -> DisplayedView:
+        """The current view of a viewer, made once for all connections."""
+        if (found := self.views.get(viewer)) is None:
+            found = self.views[viewer] = displayed(self.playing(), viewer)
+        return found
 
     def time_out(self) -> None:
         """Time out the players who are past their deadline."""
@@ -160,7 +186,9 @@ class Room(Starting):
 
     def undo(self, seat: int, at: int) -> None:
         """Undo at once against a computer player; a human opponent is asked."""
-        match = self.playing()
+        match, most = self.playing(), self.settings.undos
+        if sum(isinstance(entry, Undo) for entry in match.events) >= most:
+            raise IllegalMove(f"a match has at most {most} undos, and all of them were used")
         if self.computers:
             match.undo(seat, at=at)
         else:
@@ -170,10 +198,14 @@ class Room(Starting):
         """Win because the opponent is absent or withholds a nonce."""
         away = self.claimable()
         if away is None or away[0] == seat:
-            raise IllegalMove("the other player has not left a choice open")
+            raise IllegalMove(
+                "you can claim the win only while the match waits for an absent opponent"
+            )
         left = away[1] - self.settings.now()
         if left > 0:
-            raise IllegalMove(f"the other player has {left:.0f} more seconds to come back")
+            seconds = max(1, round(left))
+            unit = "second" if seconds == 1 else "seconds"
+            raise IllegalMove(f"the other player has {seconds} more {unit} to come back")
         if self.match is None:
             self.forfeit_start(away[0])
         else:
@@ -200,17 +232,43 @@ class Room(Starting):
         return Row(
             self.settings.room_id(), row.game, dict(row.options), now, str(self.settings.secret()),
             row.seats[::-1], state=STARTING, time=row.time, updated=now, before=row.id,
-            deadline=now + self.settings.start_within,
+            deadline=now + self.settings.start_within, near=row.near,
         )  # fmt: skip
 
-    # Storage.
+    def abort(self, reason: str) -> None:
+        """Close the room in any state before the end; its match is not played on."""
+        row = self.row
+        self.match, row.header, row.pending, row.offer = None, NOTHING, None, None
+        row.to_move, row.open = [], False
+        self.close(reason)
+
+    def withdraw(self, seat: int) -> None:
+        """End the match for a player who leaves the server: resigned, or closed before its start.
+
+        Once a nonce is revealed the player could know the dice, so that the match counts.
+        """
+        if self.match is not None:
+            self.match.resign(seat)
+        elif self.revealed:
+            self.forfeit_start(seat)
+        else:
+            self.close("It was withdrawn.")
+
+    # Responses and storage.
+
+    def remember(self, name: str, response: bytes) -> None:
+        """Keep the response to a command that has changed nothing, in memory."""
+        self.unstored[name] = response
+        if len(self.unstored) > REMEMBERED:
+            del self.unstored[next(iter(self.unstored))]
 
     def change(self, response: tuple[str, bytes] | None = None) -> Save:
-        """What is not stored yet, with the row updated."""
+        """Update the row, and return the change that is not stored yet."""
         row, match = self.row, self.match
         row.updated = self.settings.now()
+        self._expired = self._expired_responses()
         if match is None:
-            return Save(row, response=response)
+            return Save(row, response=response, expired=self._expired)
         if match.result is not None and row.state != OVER:
             self._finish(match)
         row.pending = match.pending() if match.sealed else None
@@ -223,16 +281,26 @@ class Room(Starting):
         if any(isinstance(match.events[n], Undo) for n in new):
             row.taken_back = match.taken_back
         entries = tuple(msgspec.json.encode(record.entry(match, number)) for number in new)
-        return Save(row, self.stored_entries, entries, response)
+        return Save(row, self.stored_entries, entries, response, self._expired)
+
+    def _expired_responses(self) -> tuple[str, ...]:
+        """The responses of each seat older than its newest ones; looked up from time to time."""
+        if len(self.executed) <= STORED or len(self.executed) % CHECKED:
+            return ()
+        seats = [[name for name in self.executed if name[0] == seat] for seat in "01"]
+        return tuple(name for names in seats for name in names[:-STORED])
 
     def saved(self) -> None:
         """Note that the last `change` is stored."""
+        for name in self._expired:
+            del self.executed[name]
+        self._expired = ()
         self.stored_entries = 0 if self.match is None else len(self.match.events)
 
     def _finish(self, match: Match) -> None:
         row = self.row
         match.about[KEY] = {**match.about.get(KEY, {}), "secret": row.secret}
-        row.header = written(record.header(match))
+        row.header = encoded_header(record.header(match))
         row.state, row.result = OVER, dump(match.result)
         row.ended = match.stamps[-1].at if match.stamps else match.begun
 
@@ -243,6 +311,6 @@ def _fields(response: bytes) -> Fields:
     return {key: value for key, value in found.items() if key not in ("type", "id", "ok")} or None
 
 
-def usual(game: AnyGame, row: Row) -> bool:
+def is_rated(game: AnyGame, row: Row) -> bool:
     """Whether a finished match counts for ratings."""
     return game.usual() and not row.taken_back and not row.hinted

@@ -1,20 +1,20 @@
-"""The HTTP API of docs/protocol.md. Bodies of requests are decoded into types, which check them."""
+"""The endpoints of the HTTP API (docs/reference/protocol.md)."""
 
 from __future__ import annotations
 
-import time
-from collections.abc import Awaitable, Callable
-from typing import Any
+from collections.abc import AsyncIterator, Awaitable, Callable
+from typing import Annotated, Any
 
 import msgspec
 from starlette.requests import ClientDisconnect, Request
-from starlette.responses import Response
+from starlette.responses import Response, StreamingResponse
 from starlette.routing import Route
 
 from duels.algorithms.solution import Unsolved
-from duels.client.identity import checked_name, digest, is_key, is_room_id, public_id, usual_name
+from duels.client.identity import digest, is_key, is_room_id, public_id, usual_name
+from duels.client.names import blocked_words, checked_name
 from duels.core.commitment import KEY, draws
-from duels.core.errors import DuelsError, MalformedMove, OptionError, UnknownName
+from duels.core.errors import DuelsError, MalformedMove, OptionError, UnknownName, quote
 from duels.core.match import Match
 from duels.core.presentation import Line, tone
 from duels.core.record import dumps, redacted
@@ -25,19 +25,33 @@ from duels.players import BUILT_IN
 from duels.server import messages
 from duels.server.commands import REACTIONS
 from duels.server.computer_players import levels
-from duels.server.limits import RateLimiter
+from duels.server.explored import LONGEST_LINE
+from duels.server.fair_queue import Busy
+from duels.server.limits import EXPORTS, REPORTS, address_group
 from duels.server.match_start import published
 from duels.server.matchmaking import Matchmaking, NewMatch, NotAllowed, seat_of
+from duels.server.moderation import LONGEST_REASON, Moderation
 from duels.server.responses import NO_STORE, Refusal, encoded_response, json_response, refusal
 from duels.server.room_manager import RoomManager
 from duels.server.rooms import NoRoom, Room
-from duels.server.storage.base import CLOSED, OVER, Conflict, Row, StoreError, Unavailable, log
+from duels.server.storage.base import (
+    CLOSED,
+    HUMAN,
+    OVER,
+    Conflict,
+    Report,
+    Row,
+    StoreError,
+    Unavailable,
+    log,
+)
 from duels.server.validation import check
 from duels.server.websocket import address_of
 
 PAGE = 50  # matches on a page of the history
 BEST = 100  # ratings listed
 CHALLENGES = 50
+CACHED_VALUES = 2048  # positions in memory; each has a few kilobytes
 Endpoint = Callable[[Request], Awaitable[Response]]
 
 
@@ -47,19 +61,26 @@ class Name(msgspec.Struct, forbid_unknown_fields=True):
     name: str
 
 
+class ReportBody(msgspec.Struct, forbid_unknown_fields=True):
+    """The body of a request to report a match to the operator."""
+
+    reason: Annotated[str, msgspec.Meta(min_length=1, max_length=LONGEST_REASON)]
+
+
 class Api:
     """The endpoints of the HTTP API."""
 
     def __init__(self, manager: RoomManager) -> None:
         self.manager, self.store, self.matchmaking = manager, manager.store, Matchmaking(manager)
-        limits = manager.settings.limits
-        self._requests, self._creations = (
-            RateLimiter(limits.requests),
-            RateLimiter(limits.creations),
-        )
+        self.moderation = Moderation(manager.store, manager.settings, manager.find)
+        words = manager.settings.blocked_words
+        self._blocked = blocked_words(words) if words else None
         self._games: bytes | None = None
+        self._values: dict[tuple[Any, ...], bytes] = {}  # of positions, least recently used first
 
     def routes(self) -> list[Route]:
+        """The routes of all endpoints."""
+
         def route(path: str, endpoint: Endpoint, *methods: str) -> Route:
             return Route(path, self._guarded(endpoint), methods=list(methods) or ["GET"])
 
@@ -67,6 +88,7 @@ class Api:
         return [
             route("/api/games", self.games),
             route("/api/games/{slug}/rules", self.rules),
+            route("/api/value/{slug}", self.value),
             route("/api/matches", self.matches),
             route("/api/matches", self.create, "POST"),
             route(one, self.match),
@@ -76,24 +98,21 @@ class Api:
             route(f"{one}/replay", self.replay),
             route(f"{one}/analysis", self.analysis),
             route(f"{one}/fair", self.fair),
+            route(f"{one}/report", self.report, "POST"),
             route("/api/me", self.me),
             route("/api/me", self.rename, "PUT"),
+            route("/api/me", self.forget, "DELETE"),
+            route("/api/me/export", self.export),
             route("/api/me/history", self.history),
             route("/api/ratings/{slug}", self.ratings),
             Route("/metrics", self.metrics),
         ]
 
     def _guarded(self, endpoint: Endpoint) -> Endpoint:
-        """Apply rate limits, and respond to errors with their reason."""
+        """Wrap an endpoint: convert exceptions to responses."""
 
         async def guarded(request: Request) -> Response:
             self.manager.metrics.requests += 1
-            address = address_of(request.scope, self.manager.settings.proxy)
-            if not self._requests.take(address) or (
-                request.method == "POST" and not self._creations.take(address)
-            ):
-                self.manager.metrics.limited += 1
-                return refusal(429, "too many requests; wait a moment")
             try:
                 return await endpoint(request)
             except Refusal as error:
@@ -102,6 +121,8 @@ class Api:
                 return refusal(404, str(error))
             except NotAllowed as error:
                 return refusal(409, str(error))
+            except Busy as error:
+                return refusal(503, str(error))
             except (Unavailable, Conflict):
                 return refusal(503, "this cannot be stored or read now; try again")
             except StoreError as error:
@@ -121,7 +142,12 @@ class Api:
 
     # Reading requests.
 
+    def _user(self, request: Request) -> str:
+        """The address group of the client."""
+        return address_group(address_of(request.scope, self.manager.settings.proxy))
+
     def _digest(self, request: Request) -> str | None:
+        """The digest of the key of a request; None without a key."""
         scheme, _, key = request.headers.get("authorization", "").partition(" ")
         if not scheme:
             return None
@@ -130,18 +156,35 @@ class Api:
         return digest(key)
 
     def _known(self, request: Request) -> str:
+        """The digest of the key of a request, which must have one."""
         found = self._digest(request)
         if found is None:
             raise Refusal(401, "a key is needed: Authorization: Bearer KEY")
         return found
 
+    def _allowed(self, request: Request) -> str:
+        """The digest of the key of a request, which must not be banned."""
+        found = self._known(request)
+        if reason := self.manager.notices.ban(found):
+            raise Refusal(403, reason)
+        return found
+
+    def _limit(self, rate: int, digest: str, what: str) -> None:
+        """Refuse a request beyond a rate of the key."""
+        limit = getattr(self.manager.settings.limits, what)
+        if not self.manager.limits.take(rate, digest, limit):
+            self.manager.metrics.limited += 1
+            raise Refusal(429, f"too many {what}; wait a minute")
+
     def _id(self, request: Request) -> str:
+        """The room id in the path of a request."""
         id = request.path_params["id"]
         if not is_room_id(id):
             raise NoRoom("there is no such match")
         return str(id)
 
     async def _body(self, request: Request, kind: Any) -> Any:
+        """The body of a request, decoded as `kind` and checked."""
         body, most = b"", self.manager.settings.limits.message_size
         async for piece in request.stream():
             body += piece
@@ -158,7 +201,7 @@ class Api:
         return messages.match_info(row, seat_of(row, digest))
 
     def _infos(self, rows: list[Row], digest: str | None) -> list[dict[str, Any]]:
-        """Matches of a list without those that are damaged."""
+        """The public information about matches; damaged ones are reported and left out."""
         listed = []
         for row in rows:
             try:
@@ -170,6 +213,7 @@ class Api:
     # Games.
 
     async def games(self, request: Request) -> Response:
+        """The games with their options, the computer players and the reactions."""
         if self._games is None:
             listed = [info for slug in catalogue() if (info := game_info(slug)) is not None]
             known = [{"name": name, "about": made.about} for name, made in BUILT_IN.items()]
@@ -179,15 +223,36 @@ class Api:
         return encoded_response(self._games)
 
     async def rules(self, request: Request) -> Response:
+        """The rules of a game with the given options, and its table at the start."""
         slug = request.path_params["slug"]
         options = {k: v for k, v in request.query_params.items() if (k, v) != ("first", "random")}
         game = self.manager.find(slug, **options)
         lines = [dump(Line(line, tone(line))) for line in rules(game)]
         return json_response({"lines": lines, "table": dump_table(Match(game).view(None))})
 
+    async def value(self, request: Request) -> Response:
+        """The value of a position, given by what has happened in it; never of a match."""
+        slug = exact_slug(request.path_params["slug"])
+        after = request.query_params.getlist("after")
+        given = {k: v for k, v in request.query_params.items() if k != "after"}
+        if len(after) > LONGEST_LINE:
+            raise OptionError(f"after: expected at most {LONGEST_LINE} moves and outcomes")
+        options = self.manager.find(slug, **given).settings()
+        key = (slug, *options.items(), *after)
+        known = self._values.pop(key, None)
+        if known is None:
+            known = await self.manager.computers.explore(self._user(request), slug, options, after)
+        self._values[key] = known  # the most recently used last
+        if len(self._values) > CACHED_VALUES:
+            del self._values[next(iter(self._values))]
+        found = encoded_response(known)
+        found.headers["Cache-Control"] = "public, max-age=3600"
+        return found
+
     # Matches.
 
     async def matches(self, request: Request) -> Response:
+        """The client's unfinished matches, and open challenges of other players."""
         digest = self._digest(request)
         mine = [] if digest is None else await self.store.mine(digest)
         mine.sort(key=lambda row: -row.updated)
@@ -198,11 +263,14 @@ class Api:
         )
 
     async def create(self, request: Request) -> Response:
-        digest = self._known(request)
-        row = await self.matchmaking.create(digest, await self._body(request, NewMatch))
+        """Create a match."""
+        digest = self._allowed(request)
+        body = await self._body(request, NewMatch)
+        row = await self.matchmaking.create(digest, body, self._user(request))
         return json_response(self._info(row, digest), 201)
 
     async def match(self, request: Request) -> Response:
+        """The public information about a match."""
         digest = self._digest(request)
         row = await self.store.row(self._id(request))
         if row is None:
@@ -210,18 +278,20 @@ class Api:
         return json_response(self._info(row, digest))
 
     async def join(self, request: Request) -> Response:
-        digest = self._known(request)
-        return json_response(
-            self._info(await self.matchmaking.join(self._id(request), digest), digest)
-        )
+        """Take the free seat of a match."""
+        digest = self._allowed(request)
+        row = await self.matchmaking.join(self._id(request), digest, self._user(request))
+        return json_response(self._info(row, digest))
 
     async def leave(self, request: Request) -> Response:
+        """Withdraw a match that has not started."""
         digest = self._known(request)
         return json_response(
             self._info(await self.matchmaking.leave(self._id(request), digest), digest)
         )
 
     async def record(self, request: Request) -> Response:
+        """The record of a match; redacted for the client while the match is played."""
         digest = self._digest(request)
         async with self.manager.using(self._id(request)) as room:
             self._begun(room)
@@ -236,11 +306,13 @@ class Api:
         return found
 
     async def replay(self, request: Request) -> Response:
+        """The steps of a finished match."""
         async with self.manager.using(self._id(request)) as room:
             self._over(room)
             return json_response({"steps": messages.replay(room.playing())})
 
     async def analysis(self, request: Request) -> Response:
+        """The graded moves of a finished match; computed once and stored."""
         id = self._id(request)
         known = await self.store.analysis(id)
         if known is None:
@@ -248,22 +320,45 @@ class Api:
                 self._over(room)
                 text = dumps(room.playing())
             try:
-                known = await self.manager.computers.analyse(text)
+                known = await self.manager.computers.analyse(self._user(request), text)
+            except Busy:
+                raise
             except DuelsError as error:
                 raise Refusal(422, str(error)) from None
             await self.store.keep_analysis(id, known)
         return encoded_response(known)
 
     async def fair(self, request: Request) -> Response:
+        """The data for checking the dice of a finished match."""
         async with self.manager.using(self._id(request)) as room:
             self._over(room)
             match = room.playing()
             seed = None if match.seed is None else str(match.seed)
             if not isinstance(fair := match.about.get(KEY), dict):
                 raise NotAllowed(
-                    "the record does not tell a secret and nonces to check its seed by"
+                    "the record lacks the secret or the nonces, so its seed cannot be checked"
                 )
             return json_response({**fair, "seed": seed, "draws": draws(match)})
+
+    async def report(self, request: Request) -> Response:
+        """Report the opponent in a match to the operator, once per match and player."""
+        digest = self._allowed(request)
+        id, player = self._id(request), public_id(digest)
+        reason = (await self._body(request, ReportBody)).reason.strip()
+        row = await self.store.row(id)
+        if row is None:
+            raise NoRoom("there is no such match")
+        if (seat := seat_of(row, digest)) is None:
+            raise Refusal(403, "only a player of the match can report it")
+        other = row.seats[1 - seat]
+        if other is None or other.kind != HUMAN:
+            raise NotAllowed("only a match against another player can be reported")
+        if not reason:
+            raise OptionError("reason: expected a text")
+        self._limit(REPORTS, digest, "reports")
+        if not await self.store.report(Report(id, player, reason, self.manager.settings.now())):
+            raise NotAllowed("you have reported this match already")
+        return json_response({"type": "report", "match": id, "reason": reason}, 201)
 
     def _begun(self, room: Room) -> None:
         if room.match is None:
@@ -278,6 +373,7 @@ class Api:
     # Players.
 
     async def me(self, request: Request) -> Response:
+        """The client's public id, name and ratings."""
         return await self._me(self._known(request))
 
     async def _me(self, digest: str) -> Response:
@@ -287,12 +383,41 @@ class Api:
         return json_response({"id": id, "name": name, "ratings": rated})
 
     async def rename(self, request: Request) -> Response:
-        digest = self._known(request)
-        name = checked_name((await self._body(request, Name)).name)
+        """Change the client's name."""
+        digest = self._allowed(request)
+        name = checked_name((await self._body(request, Name)).name, self._blocked)
         await self.store.rename(digest, name, self.manager.settings.now())
         return await self._me(digest)
 
+    async def forget(self, request: Request) -> Response:
+        """Delete the client's data; finished matches stay for opponents, without the identity."""
+        digest = self._known(request)
+        await self.moderation.forget(digest)
+        await self.manager.apply_notices()
+        return json_response({"type": "deleted", "id": public_id(digest)})
+
+    async def export(self, request: Request) -> Response:
+        """All data of the client's key, as a file."""
+        digest = self._known(request)
+        self._limit(EXPORTS, digest, "exports")
+        found = self.moderation.data_of(digest)
+        first = messages.encode(await anext(found))
+
+        async def pieces() -> AsyncIterator[bytes]:
+            yield first[:-1] + b',"matches":['
+            comma = b""
+            async for match in found:
+                yield comma + messages.encode(match)
+                comma = b","
+            yield b"]}"
+
+        attached = {"Content-Disposition": 'attachment; filename="duels-data.json"'}
+        return StreamingResponse(
+            pieces(), media_type="application/json", headers={**NO_STORE, **attached}
+        )
+
     async def history(self, request: Request) -> Response:
+        """A page of the client's finished matches."""
         digest = self._known(request)
         before = request.query_params.get("before", "1e12")
         try:
@@ -306,26 +431,28 @@ class Api:
         return json_response({"matches": listed, "more": len(rows) > PAGE})
 
     async def ratings(self, request: Request) -> Response:
-        slug = request.path_params["slug"]
-        if find(slug).slug != slug:
-            raise UnknownName("expected the whole name of a game")
+        """The best ratings of a game."""
+        slug = exact_slug(request.path_params["slug"])
         rated = [messages.rating_info(rating) for rating in await self.store.ratings(slug, BEST)]
         return json_response({"ratings": rated})
 
     # For operators.
 
     async def metrics(self, request: Request) -> Response:
-        written, commits = (getattr(self.store, name, 0) for name in ("written", "commits"))
-        text = self.manager.metrics.text(
-            rooms=len(self.manager.rooms), store_jobs_total=written, store_commits_total=commits,
-            thinking_seconds_total=self.manager.computers.thought,
-            process_seconds=time.process_time(),
-        )  # fmt: skip
+        """Figures of all workers for Prometheus."""
+        text = self.manager.metrics.text()
         return Response(text, media_type="text/plain; version=0.0.4", headers=NO_STORE)
 
 
+def exact_slug(slug: str) -> str:
+    """The name of a game, which may not be shortened; UnknownName if there is no such game."""
+    if (known := find(slug).slug) != slug:
+        raise UnknownName(f"game: expected {quote(known)}; got {quote(slug)}")
+    return slug
+
+
 def game_info(slug: str) -> dict[str, Any] | None:
-    """A game for the first page; None for a plugin that does not load."""
+    """The description of a game for clients; None for a plugin that does not load."""
     try:
         kind = find(slug)
         game = kind()

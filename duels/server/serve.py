@@ -16,15 +16,19 @@ from starlette.types import ASGIApp
 
 from duels.core.errors import DuelsError
 from duels.server.app import make_app, make_room_manager
+from duels.server.connections import Config, ConnectionLimits, raise_file_limit
 from duels.server.heartbeats import Heartbeats
+from duels.server.limits import LimitTable
+from duels.server.metrics import SharedFigures
 from duels.server.room_manager import RoomManager
 from duels.server.settings import Settings
 from duels.server.storage.base import log
 
 STOP_WITHIN = 10  # seconds
-UNREAD_WITHIN = 60_000  # milliseconds for a client to read what the system has to send to it
-# Matches form no cycles, and there are many: garbage collection is rare.
-COLLECTED = (100_000, 50, 50)
+UNREAD_WITHIN = 60_000  # milliseconds for a client to read data in the send buffer
+# Matches form no cycles, and there are many: collections of old objects are rare. Those of new
+# objects are short (100,000 would take 80 ms).
+COLLECTED = (10_000, 500, 50)
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 
@@ -73,6 +77,7 @@ class Server(uvicorn.Server):
     async def on_tick(self, counter: int) -> bool:
         if self.manager.heartbeats is not None:
             self.manager.heartbeats.beat()
+            self.manager.metrics.publish()
         if not self.manager.store.alive:
             log.critical("the server ends, as its store has failed")
             self.failed = True
@@ -94,21 +99,25 @@ class Server(uvicorn.Server):
             self.manager.heartbeats.clear()
         await self.manager.close()
         await super().shutdown(sockets)
+        self.manager.metrics.publish()
 
 
-def server(settings: Settings, token: str = "") -> Server:
-    """A server that is not running yet; with a token it is one of several workers."""
+def server(settings: Settings, token: str = "", files: int | None = None) -> Server:
+    """A server that is not running yet; with a token it is one of several workers.
+
+    It accepts fewer connections than `files`, the limit of open files.
+    """
     manager = make_room_manager(settings)
     app: ASGIApp = make_app(manager)
     if token:
         from duels.server.worker_proxy import WorkerProxy
 
         app = WorkerProxy(app, manager, token)
-    config = uvicorn.Config(
-        app, ws="websockets-sansio", http="httptools", loop="uvloop",
+    config = Config(
+        app, ConnectionLimits(manager, files), loop="uvloop",
         ws_max_size=settings.limits.message_size, ws_per_message_deflate=False,
         ws_ping_interval=20.0, ws_ping_timeout=20.0, access_log=False, proxy_headers=False,
-        log_level="warning",
+        log_level="error",  # any client can cause warnings
         server_header=False, timeout_graceful_shutdown=STOP_WITHIN, lifespan="on", backlog=2048,
     )  # fmt: skip
     return Server(config, manager)
@@ -116,9 +125,11 @@ def server(settings: Settings, token: str = "") -> Server:
 
 def run(
     settings: Settings,
-    listening: socket.socket,
+    listening: list[socket.socket],
     token: str = "",
     heartbeats: Heartbeats | None = None,
+    figures: SharedFigures | None = None,
+    limits: LimitTable | None = None,
 ) -> int:
     """Serve until a signal; returns 0 if there was no failure."""
     logging.basicConfig(
@@ -129,12 +140,14 @@ def run(
     gc.collect()
     gc.freeze()
     gc.set_threshold(*COLLECTED)
-    made = server(settings, token)
-    made.manager.heartbeats = heartbeats
-    sockets = [listening]
+    made = server(settings, token, raise_file_limit())
+    made.manager.heartbeats, made.manager.metrics.shared = heartbeats, figures
+    if limits is not None:
+        made.manager.limits = limits
+    sockets = [*listening]
     if token:
         sockets.append(socket.create_server(("127.0.0.1", 0), backlog=2048))
-        made.manager.address = f"127.0.0.1:{sockets[1].getsockname()[1]}"
+        made.manager.address = f"127.0.0.1:{sockets[-1].getsockname()[1]}"
     try:
         import uvloop
 

@@ -13,7 +13,7 @@ from duels.client.identity import digest, is_key, is_room_id
 from duels.core.errors import DuelsError, IllegalMove, MalformedMove
 from duels.server import commands, messages
 from duels.server.command_handler import CommandHandler
-from duels.server.limits import ConnectionCounter, TokenBucket
+from duels.server.limits import WEBSOCKETS, ConnectionCounter, TokenBucket, address_group
 from duels.server.matchmaking import seat_of
 from duels.server.room_manager import RoomManager
 from duels.server.rooms import Room
@@ -25,7 +25,9 @@ POLICY_VIOLATION, TOO_LARGE, SERVICE_RESTART, TRY_AGAIN_LATER = 1008, 1009, 1012
 DISCONNECT: Message = {"type": "websocket.disconnect"}
 CLOSE_WITHIN = 2.0  # seconds for the last message to a client
 FORWARDED = "duels.forwarded"  # in the scope of a request that another worker has forwarded
-MALFORMED_COST = 4.0  # tokens, in addition to the one of every message
+# Tokens, in addition to the one of every message.
+MALFORMED_COST = 4.0
+LOG_COST = 2.0
 
 
 class WebSocketConnection:
@@ -37,11 +39,12 @@ class WebSocketConnection:
 
     __slots__ = (
         "_close_code", "_manager", "_queue", "_queued", "_reader", "_receive", "_send", "_writer",
-        "closing", "digest", "known", "seat",
+        "address", "closing", "current", "digest", "known", "seat", "wants_changes",
     )  # fmt: skip
 
-    def __init__(self, manager: RoomManager, receive: Receive, send: Send) -> None:
+    def __init__(self, manager: RoomManager, receive: Receive, send: Send, address: str) -> None:
         self._manager, self._receive, self._send = manager, receive, send
+        self.address = address
         self._queue: list[bytes] = []
         self._queued = 0  # bytes, with those of the message that is being sent
         self._writer: asyncio.Task[None] | None = None  # while there are messages to send
@@ -51,6 +54,7 @@ class WebSocketConnection:
         self.digest: str | None = None
         self.seat: int | None = None
         self.known = 0
+        self.wants_changes = self.current = False
 
     async def receive(self) -> Message:
         """The next message of the client; a disconnect message while the connection closes."""
@@ -119,17 +123,18 @@ class WebSocketEndpoint:
     def __init__(self, manager: RoomManager) -> None:
         self.manager, self.settings = manager, manager.settings
         self.handler = CommandHandler(manager)
-        limits = self.settings.limits
-        self._addresses = ConnectionCounter(limits.connections_per_address)
-        self._keys = ConnectionCounter(limits.connections_per_key)
+        self._keys = ConnectionCounter(self.settings.limits.connections_per_key)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         message = await receive()
         assert message["type"] == "websocket.connect"
-        address = address_of(scope, self.settings.proxy)
-        metrics = self.manager.metrics
-        full = metrics.connections >= self.settings.limits.connections
-        if not origin_fits(scope, self.settings) or full or not self._addresses.take(address):
+        address = address_group(address_of(scope, self.settings.proxy))
+        metrics, limits, shared = self.manager.metrics, self.settings.limits, self.manager.limits
+        if (
+            not origin_fits(scope, self.settings)
+            or metrics.connections >= limits.connections
+            or not shared.hold(WEBSOCKETS, address, limits.connections_per_address)
+        ):
             metrics.limited += 1
             await send(
                 {"type": "websocket.close", "code": POLICY_VIOLATION}
@@ -138,20 +143,26 @@ class WebSocketEndpoint:
         metrics.connections += 1
         try:
             await send({"type": "websocket.accept"})
-            connection = WebSocketConnection(self.manager, receive, send)
+            connection = WebSocketConnection(self.manager, receive, send, address)
             try:
                 await self._serve(scope["path_params"]["id"], connection)
             finally:
                 await connection.close()
         finally:
             metrics.connections -= 1
-            self._addresses.release(address)
+            shared.release(WEBSOCKETS, address)
 
     async def _serve(self, id: str, connection: WebSocketConnection) -> None:
         try:
             hello = await asyncio.wait_for(self._hello(connection), self.settings.hello_within)
             if hello is None:
                 return
+            if hello.protocol not in (None, messages.PROTOCOL):
+                raise OtherProtocol(
+                    f"the server speaks protocol {messages.PROTOCOL}, this client"
+                    f" {hello.protocol}: reload the page or update the client"
+                )
+            connection.wants_changes = hello.changes
             if not is_room_id(id):
                 raise IllegalMove("there is no such match")
             room = await self.manager.room(id)
@@ -159,9 +170,14 @@ class WebSocketEndpoint:
                 if not is_key(hello.key):
                     raise MalformedMove("a key has 43 characters of base64url")
                 connection.digest = digest(hello.key)
+                if reason := self.manager.notices.ban(connection.digest):
+                    raise IllegalMove(reason)
                 connection.seat = seat_of(room.row, connection.digest)
         except TimeoutError:
             self._refuse(connection, "expected a hello", POLICY_VIOLATION)
+            return
+        except OtherProtocol as error:
+            connection.dismiss(messages.refusal(str(error), reload=True), POLICY_VIOLATION)
             return
         except Unavailable:
             connection.dismiss(messages.bye("The match cannot be read now.", 2.0), SERVICE_RESTART)
@@ -201,6 +217,7 @@ class WebSocketEndpoint:
 
     async def _listen(self, room: Room, connection: WebSocketConnection) -> None:
         bucket = TokenBucket(*self.settings.limits.messages, now=time.monotonic())
+        times = self.manager.metrics.histograms["command_seconds"]
         while True:
             message = await connection.receive()
             if message["type"] == "websocket.disconnect":
@@ -212,7 +229,7 @@ class WebSocketEndpoint:
             try:
                 command = commands.read(self._content(message))
                 if isinstance(command, commands.Hello):
-                    raise MalformedMove("there was a hello already")
+                    raise MalformedMove("hello was already sent; send it only once")
             except MessageTooLarge as error:
                 self._refuse(connection, str(error), TOO_LARGE)
                 return
@@ -220,10 +237,18 @@ class WebSocketEndpoint:
                 bucket.left -= MALFORMED_COST
                 connection.send(messages.refused(None, error))
                 continue
+            if isinstance(command, commands.Log):
+                bucket.left -= LOG_COST
+            began = time.perf_counter()
             connection.send(await self.handler.execute(room, connection.seat, command))
+            times.observe(time.perf_counter() - began)
 
     def _refuse(self, connection: WebSocketConnection, reason: str, code: int) -> None:
         connection.dismiss(messages.refusal(reason), code)
+
+
+class OtherProtocol(IllegalMove):
+    """The client speaks another version of the protocol."""
 
 
 class MessageTooLarge(MalformedMove):

@@ -8,7 +8,9 @@ from __future__ import annotations
 import asyncio
 import hmac
 import re
+from collections.abc import Awaitable, Callable
 from contextlib import suppress
+from functools import partial
 from typing import Any
 
 from starlette.types import ASGIApp, Receive, Scope, Send
@@ -17,6 +19,8 @@ from websockets.exceptions import ConnectionClosed, InvalidStatus, WebSocketExce
 
 from duels.client.identity import is_room_id
 from duels.server.messages import bye
+from duels.server.pages import SecurityHeaders
+from duels.server.request_limits import RequestLimits
 from duels.server.responses import refusal
 from duels.server.room_manager import RoomManager
 from duels.server.storage.base import Unavailable
@@ -31,6 +35,9 @@ from duels.server.websocket import (
 ROOM = re.compile(r"/(?:ws|api/matches)/([^/]+)(?:/(?:join|leave|record|replay|analysis|fair))?\Z")
 TOKEN = b"x-duels-worker"
 TRIES, PAUSE = 20, 0.1  # while a worker that has died still holds the lease
+CONNECT_WITHIN = 3.0  # seconds; then the lease is checked again, as the worker may hang
+LOOK = 1.0  # seconds between two checks of the lease while a response is awaited
+ANSWER_WITHIN = 120  # checks
 
 
 class WorkerProxy:
@@ -38,6 +45,7 @@ class WorkerProxy:
 
     def __init__(self, app: ASGIApp, manager: RoomManager, token: str) -> None:
         self.app, self.manager, self.token = app, manager, token
+        self.limits = RequestLimits(app, manager)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] not in ("http", "websocket"):
@@ -50,6 +58,9 @@ class WorkerProxy:
             return
         if given:  # a client must not forge it
             scope["headers"] = [pair for pair in scope["headers"] if pair[0] != TOKEN]
+        if (refused := self.limits.check(scope)) is not None:
+            await SecurityHeaders(refused)(scope, receive, send)
+            return
         found = ROOM.match(scope["path"])
         if found is None or not is_room_id(found[1]) or found[1] in self.manager.rooms:
             await self.app(scope, receive, send)
@@ -78,7 +89,8 @@ class WorkerProxy:
                 try:
                     other = await connect(
                         f"ws://{holder}/ws/{id}", additional_headers=self._headers(scope),
-                        compression=None, ping_interval=None, open_timeout=5, max_queue=8,
+                        compression=None, ping_interval=None, open_timeout=CONNECT_WITHIN,
+                        max_queue=8,
                     )  # fmt: skip
                     break
                 except InvalidStatus as error:
@@ -96,6 +108,7 @@ class WorkerProxy:
             await send({"type": "websocket.send", "text": bye("Try again.", 1.0).decode()})
             await send({"type": "websocket.close", "code": SERVICE_RESTART})
             return
+        self.manager.metrics.forwarded += 1
         upward = asyncio.create_task(_upward(receive, other))
         try:
             await _downward(other, send)
@@ -126,8 +139,10 @@ class WorkerProxy:
                     return
                 with suppress(OSError, EOFError, ValueError):
                     await _forward(
-                        holder, scope, self._headers(scope), bytes(whole[: most + 1]), send
-                    )
+                        holder, scope, self._headers(scope), bytes(whole[: most + 1]), send,
+                        partial(self.manager.store.lease_holder, id),
+                    )  # fmt: skip
+                    self.manager.metrics.forwarded += 1
                     return
                 await asyncio.sleep(PAUSE)
                 holder = await self.manager.store.lease_holder(id)
@@ -175,9 +190,13 @@ async def _downward(other: ClientConnection, send: Send) -> None:
 
 
 async def _forward(
-    holder: str, scope: Scope, more: dict[str, str], body: bytes, send: Send
-) -> None:
-    """Forward a request to another worker, and its response to the client."""
+    holder: str, scope: Scope, more: dict[str, str], body: bytes, send: Send,
+    find_holder: Callable[[], Awaitable[str | None]],
+) -> None:  # fmt: skip
+    """Forward a request to another worker, and its response to the client.
+
+    An OSError if the worker loses the lease before it responds, or does not respond.
+    """
     host, _, port = holder.rpartition(":")
     reader, writer = await asyncio.wait_for(asyncio.open_connection(host, int(port)), 5)
     try:
@@ -193,7 +212,18 @@ async def _forward(
         except RuntimeError as error:  # raised by uvloop if the connection is closed already
             raise ConnectionResetError(str(error)) from None
         await writer.drain()
-        head = (await asyncio.wait_for(reader.readuntil(b"\r\n\r\n"), 120)).split(b"\r\n")
+        reading = asyncio.create_task(reader.readuntil(b"\r\n\r\n"))
+        try:
+            for _ in range(ANSWER_WITHIN):
+                if (await asyncio.wait([reading], timeout=LOOK))[0]:
+                    break
+                if await find_holder() != holder:
+                    raise ConnectionResetError("the worker has lost the lease")
+            else:
+                raise TimeoutError
+            head = reading.result().split(b"\r\n")
+        finally:
+            reading.cancel()
         status = int(head[0].split()[1])
         pairs = [line.partition(b": ") for line in head[1:] if line]
         headers = [(name.lower(), value) for name, _, value in pairs]

@@ -2,16 +2,26 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from fractions import Fraction
+from pathlib import Path
 from typing import NamedTuple
 
 import pytest
 
-from duels.algorithms import Unsolved, solve
-from duels.algorithms.backward_induction import Generic
+from duels.algorithms import Unsolved, backward_induction, solve, tables
+from duels.algorithms.backward_induction import BackwardInduction
+from duels.algorithms.solution import SolveArguments
+from duels.core import Match
 from duels.core.game import AnyGame, Chance, Decide, Game, Over
 from duels.games import load
+from duels.games.firewall_breach.rules import FirewallBreach
 from duels.games.number_wars.rules import TIMEOUT
+from tests.plugins.goofspiel import Goofspiel
+
+ROOT = Path(__file__).parent.parent.parent
 
 
 class At(NamedTuple):
@@ -47,7 +57,7 @@ def toy(**places: Decide | Chance | Over) -> Toy:
 
 
 def value(game: AnyGame) -> object:
-    return Generic(game).start_value()
+    return BackwardInduction(game).start_value()
 
 
 def test_a_fair_coin_thrown_until_it_falls() -> None:
@@ -82,7 +92,7 @@ def test_a_sealed_choice_is_a_matrix_game() -> None:
         for b in moves
     }
     game = toy(start=Decide({0: moves, 1: moves}), **ends)
-    choice = Generic(game).assess_state(game.start(), 1)
+    choice = BackwardInduction(game).assess_state(game.start(), 1)
     assert choice.value == pytest.approx(0.5, abs=1e-12)
     assert dict(choice.mixed_strategy) == pytest.approx(dict.fromkeys(moves, 1 / 3), abs=1e-9)
 
@@ -90,12 +100,12 @@ def test_a_sealed_choice_is_a_matrix_game() -> None:
 def test_hidden_information_is_refused() -> None:
     game = load("cipher-siege", values=2, copies=2, hand=1, limit=2, integrity=3)
     with pytest.raises(Unsolved, match="hidden information"):
-        Generic(game)
+        BackwardInduction(game)
 
 
 def test_a_game_too_large_is_refused() -> None:
     with pytest.raises(Unsolved, match="more than 1,000 states"):
-        Generic(load("digit-duel"), largest=1000)
+        BackwardInduction(load("digit-duel"), largest=1000)
 
 
 SMALL: list[tuple[str, dict[str, object]]] = [
@@ -123,7 +133,7 @@ def test_the_methods_of_each_game_agree_with_the_reference(
 ) -> None:
     """Every state, not only the first: the special method against the walk over the rules."""
     game = load(slug, **options)
-    reference, special = Generic(game), solve(game)
+    reference, special = BackwardInduction(game), solve(game)
     compared = 0
     for state in reference.states:
         if isinstance(game.turn(state), Decide):
@@ -136,7 +146,7 @@ def test_the_methods_of_each_game_agree_with_the_reference(
 def test_the_known_facts() -> None:
     """F3, N6, D6 and W5 of the rulings."""
     fire = load("firewall-breach")
-    assert solve(fire).start_value() == Generic(fire).start_value() == Fraction(277, 486)
+    assert solve(fire).start_value() == BackwardInduction(fire).start_value() == Fraction(277, 486)
     clash = load("number-clash")
     assert solve(clash).start_value() == pytest.approx(0.5, abs=1e-12)
     after = solve(clash).value(clash.play(clash.start(), "7", "8"))
@@ -157,7 +167,9 @@ def test_one_lost_turn_hands_number_wars_over() -> None:
 def test_long_work_tells_how_far_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("duels.algorithms.backward_induction.STEP", 50)
     told: list[float] = []
-    Generic(load("number-clash", numbers=4, points=2), lambda part, what: told.append(part))
+    BackwardInduction(
+        load("number-clash", numbers=4, points=2), lambda part, what: told.append(part)
+    )
     assert len(told) > 3
     assert 0 < told[0] < 1
     assert told[-1] == 1
@@ -167,6 +179,102 @@ def test_states_after_a_lost_turn_are_known_too() -> None:
     """A match reaches them when time runs out; they are no option of a player."""
     game = load("number-wars", lp=9, numbers=3)
     late = game.play(game.start(), TIMEOUT)
-    found = Generic(game)
+    found = BackwardInduction(game)
     assert found.value(late) == solve(game).value(late) == 0
     assert found.start_value() == 1
+
+
+# Tables of the user's
+
+
+class Breach(FirewallBreach):
+    """A game of another package with chance, and with values that are fractions."""
+
+    slug = "breach"
+
+
+@pytest.fixture
+def stored_from_ten(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Games of more than ten states are stored, in a directory of this test."""
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
+    monkeypatch.setattr("duels.algorithms.backward_induction.STEP", 10)
+
+
+@pytest.mark.usefixtures("stored_from_ten")
+@pytest.mark.parametrize("game", [Goofspiel(cards=3), Breach(strength="3/4", first=1)])
+def test_a_stored_solution_has_the_same_values_and_strategies(
+    game: AnyGame, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    solved = BackwardInduction(game)
+    assert os.path.exists(tables.own_path(game))
+    with monkeypatch.context() as patch:
+        patch.setattr(backward_induction, "solve_graph", lambda *given: pytest.fail("again"))
+        stored = BackwardInduction(game)
+        assert BackwardInduction.quick(game)
+    for state, number in solved.states.items():
+        assert stored.value(state) == solved.value(state)
+        assert type(stored.value(state)) is type(solved.value(state))
+        for player in solved.nodes[number].choosers:
+            assert stored.assess_state(state, player) == solved.assess_state(state, player)
+    match = Match(game, seed=1)
+    for player in match.deciders:
+        assert stored.assess(match.view(player)) == solved.assess(match.view(player))
+
+
+@pytest.mark.usefixtures("stored_from_ten")
+def test_a_table_of_other_rules_or_another_first_player_is_not_used(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    game = Breach(strength="3/4")
+    facts = BackwardInduction.rebuild(game, lambda part, what: None, SolveArguments())
+    assert facts["table"] == tables.own_path(game)
+    assert facts["value (expected score)"] == solve(load("firewall-breach", strength="3/4")).value(
+        game.start()
+    )
+    kind = backward_induction.KIND
+    assert tables.from_rules(game, kind) is not None
+    assert tables.from_rules(Breach(strength="3/4", first=1), kind) is None
+    assert tables.from_rules(Breach(strength="4/4"), kind) is None
+    with pytest.raises(Unsolved, match="more than 5 states"):
+        BackwardInduction(game, largest=5, use_tables=False)
+    with pytest.raises(Unsolved, match="omit --minutes"):
+        BackwardInduction.rebuild(game, lambda part, what: None, SolveArguments(minutes=1))
+    given = SolveArguments(str(tmp_path / "x.duels"))
+    written = BackwardInduction.rebuild(game, lambda part, what: None, given)
+    assert Path(written["table"]).read_bytes() == Path(tables.own_path(game)).read_bytes()
+    monkeypatch.setattr(tables, "rules_digest", lambda game: "changed")
+    assert tables.from_rules(game, kind) is None
+
+
+def test_the_key_of_a_state_is_the_same_in_every_process() -> None:
+    program = """
+from dataclasses import dataclass
+from duels.algorithms.backward_induction import key_of
+@dataclass(frozen=True)
+class State:
+    left: frozenset
+    by: tuple
+print(key_of(State(frozenset("abcdefgh"), ({"x": 1, "y": frozenset("pqrst")}, 2.5, None))))
+"""
+    keys = {
+        subprocess.run(
+            [sys.executable, "-c", program], capture_output=True, text=True, check=True,
+            env={**os.environ, "PYTHONHASHSEED": seed, "PYTHONPATH": str(ROOT)},
+        ).stdout
+        for seed in ("1", "2", "3")
+    }  # fmt: skip
+    assert len(keys) == 1
+
+
+@pytest.mark.usefixtures("stored_from_ten")
+def test_fractions_that_are_too_long_are_not_stored(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert [backward_induction._fits(v) for v in (Fraction(1, 2**63), Fraction(1, 3), 0.1)] == [
+        False,
+        True,
+        True,
+    ]
+    game = Breach(strength="3/4")
+    monkeypatch.setattr(backward_induction, "_fits", lambda value: False)
+    BackwardInduction(game)
+    assert not os.path.exists(tables.own_path(game))
+    assert "table" not in BackwardInduction.rebuild(game, lambda part, what: None, SolveArguments())

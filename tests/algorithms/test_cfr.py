@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from duels.algorithms.backward_induction import Generic
+from duels.algorithms.backward_induction import BackwardInduction
 from duels.algorithms.best_response import Enumeration
 from duels.algorithms.cfr import ALGORITHMS, Cfr, solve_tree, strategies
 from duels.algorithms.infostate_tree import InfostateTree
@@ -77,7 +77,7 @@ def test_simultaneous_choices_agree_with_backward_induction(game: AnyGame) -> No
     """Expected scores there, payoffs here."""
     found = solve_tree(InfostateTree(game), target=1e-5, fast=False)
     assert found.exploitability <= 1e-5
-    exact = 2 * float(Generic(game).start_value()) - 1
+    exact = 2 * float(BackwardInduction(game).start_value()) - 1
     assert found.value == pytest.approx(exact, abs=found.exploitability + 1e-12)
 
 

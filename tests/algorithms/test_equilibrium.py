@@ -9,20 +9,26 @@ from typing import Any
 import pytest
 
 from duels.algorithms import equilibrium, tables
+from duels.algorithms.backward_induction import enumerate_states
 from duels.algorithms.cfr import strategies
-from duels.algorithms.equilibrium import Equilibrium, own_path, stored
+from duels.algorithms.equilibrium import KIND, Equilibrium
 from duels.algorithms.infostate_tree import InfostateTree
 from duels.algorithms.levels import LEVELS, level_strategy
-from duels.algorithms.solution import Unsolved
+from duels.algorithms.solution import SolveArguments, Unsolved
 from duels.algorithms.solutions import ready, solver_of
+from duels.algorithms.tables import from_rules, own_path
+from duels.analysis import report
 from duels.analysis.grade import grade
-from duels.analysis.position import match_after, position_value, text, to_json
+from duels.analysis.page import page
+from duels.analysis.position import HIDDEN, match_after, position_value, text, to_json
 from duels.core import Match
 from duels.core.game import AnyGame, Move
 from duels.core.player import View
 from duels.games import load
 from duels.measure import exploitability
+from duels.players.hints import solved_hint
 from duels.plotting import charts
+from tests.plugins.goofspiel import Goofspiel
 from tests.plugins.kuhn_poker import KuhnPoker
 from tests.plugins.leduc_poker import LeducPoker
 from tests.plugins.liars_dice import LiarsDice
@@ -92,7 +98,7 @@ def test_assessments_are_consistent_with_each_other(game: AnyGame) -> None:
                 == 0
             )
     opened = charts(game)[0]
-    assert opened.note.count("best responses gain")
+    assert opened.note.count("best responses to it gain")
 
 
 def open_values(game: AnyGame, solution: Equilibrium, match: Match) -> float:
@@ -107,6 +113,7 @@ def open_values(game: AnyGame, solution: Equilibrium, match: Match) -> float:
     return total
 
 
+@pytest.mark.slow
 def test_luck_is_a_fair_game() -> None:
     game = LeducPoker()
     solution = Equilibrium(game)
@@ -138,12 +145,47 @@ def test_a_match_is_graded_and_adds_up() -> None:
 def test_values_are_labelled_as_payoffs() -> None:
     found = position_value(deal(KuhnPoker(), "jack", "king", "bet"))
     lines = text(found)
-    assert lines[0] == "Player 1's expected payoff with open hands: -2.000000"
-    assert "best responses gain" in lines[-1]
+    assert lines[0] == f"Player 1's expected payoff{HIDDEN}: -2.000000"
+    assert "best responses to it gain" in lines[-1]
     data = to_json(found)
     assert data["unit"] == "expected payoff"
     assert data["at_most"] < 1e-4
+    assert data["caveat"] == lines[-1]
+    assert text(position_value(deal(KuhnPoker())))[0] == "Player 1's expected payoff: -0.055556"
     assert "unit" not in to_json(position_value(deal(LiarsDice(faces=2), "1", "1")))
+
+
+def test_a_graded_match_is_labelled_with_payoffs() -> None:
+    match = deal(KuhnPoker(), "queen", "king", "bet", "bet", "queen and king")
+    analysis = grade(match)
+    labelled = "Values, regrets and luck are expected payoffs; the most that a win pays is 2."
+    assert labelled in report.text(analysis)
+    assert labelled in page(analysis)
+    data = report.to_json(analysis)
+    assert (data["unit"], data["highest_payoff"]) == ("expected payoff", 2.0)
+    plain = grade(deal(LiarsDice(faces=2), "1", "1", "bid 1 1", "liar", "1 and 1"))
+    assert not any("payoff" in line for line in report.text(plain))
+
+
+def test_hints_state_the_exploitability() -> None:
+    hint = solved_hint(deal(KuhnPoker(), "queen", "king").view(0))
+    assert hint is not None
+    sentence, move = hint
+    assert move == "pass"
+    assert sentence == (
+        "perfect play chooses pass; best responses to it gain less than 0.00001 in expected "
+        "payoff, both seats together."
+    )
+
+
+def test_without_exploitability_a_strategy_is_an_equilibrium() -> None:
+    """With two faces the highest bid is always right."""
+    solution = Equilibrium(LiarsDice(faces=2))
+    assert solution.at_most == 0
+    assert solution.caveat == (
+        "An equilibrium: best responses to it gain nothing, both seats together, measured over all "
+        "information states."
+    )
 
 
 @pytest.mark.parametrize("level", LEVELS)
@@ -174,18 +216,18 @@ def test_a_stored_table_is_used_and_one_of_other_rules_is_not(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     game = LiarsDice(faces=2)
-    facts = Equilibrium.rebuild(game, lambda part, what: None)
+    facts = Equilibrium.rebuild(game, lambda part, what: None, SolveArguments())
     assert facts["table"] == own_path(game)
-    assert stored(game) is not None
-    assert stored(LiarsDice(faces=2, first=1)) is None
+    assert from_rules(game, KIND) is not None
+    assert from_rules(LiarsDice(faces=2, first=1), KIND) is None
     with monkeypatch.context() as patch:
         patch.setattr(equilibrium, "solved", lambda *given: pytest.fail("solved again"))
         solution = Equilibrium(game)
     assert solution.start_value() == pytest.approx(facts["value (expected score)"])
     fresh = equilibrium.solved(game, None, equilibrium.FINE)
-    assert bytes(stored(game).payload) == fresh[0]  # type: ignore[union-attr]
-    monkeypatch.setattr(equilibrium, "rules_digest", lambda game: "changed")
-    assert stored(game) is None
+    assert bytes(from_rules(game, KIND).payload) == fresh[0]  # type: ignore[union-attr]
+    monkeypatch.setattr(tables, "rules_digest", lambda game: "changed")
+    assert from_rules(game, KIND) is None
 
 
 def test_only_what_takes_a_moment_is_not_kept(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -204,8 +246,22 @@ def test_small_games_are_ready_at_once_and_large_ones_are_refused() -> None:
     assert not ready(LiarsDice(faces=5))
     with pytest.raises(Unsolved, match="more than 300,000 information states"):
         Equilibrium(LiarsDice(faces=20))
-    with pytest.raises(Unsolved, match="no --jobs"):
-        Equilibrium.rebuild(KuhnPoker(), lambda part, what: None, jobs=2)
+    with pytest.raises(Unsolved, match="omit --jobs"):
+        Equilibrium.rebuild(KuhnPoker(), lambda part, what: None, SolveArguments(jobs=2))
+
+
+@pytest.mark.slow
+def test_games_somewhat_too_large_are_recognised_without_following_them() -> None:
+    """524,288 information states, and an open game with about a million states."""
+    nothing_followed = pytest.MonkeyPatch()
+    with nothing_followed.context() as patch:
+        patch.setattr(InfostateTree, "_build", lambda *given: pytest.fail("the tree is followed"))
+        with pytest.raises(Unsolved, match="more than 300,000 information states"):
+            InfostateTree(LiarsDice(faces=8))
+    told: list[str] = []
+    with pytest.raises(Unsolved, match="more than 400,000 states"):
+        enumerate_states(Goofspiel(cards=6), 400_000, lambda part, what: told.append(what))
+    assert not told, "the states are followed"
 
 
 def test_a_position_outside_the_tree_has_no_value() -> None:
@@ -214,7 +270,7 @@ def test_a_position_outside_the_tree_has_no_value() -> None:
     view = deal(game, "jack", "king").view(0)
     with pytest.raises(Unsolved, match="has left the positions"):
         solution.assess(view._replace(history=view.history[:1]))
-    with pytest.raises(Unsolved, match="depends on who looks at it"):
+    with pytest.raises(Unsolved, match="depends on which player sees it"):
         solution.value(game.play(game.start(), "jack"))
     assert solution.estimate(game.play(game.start(), "jack"), ("greedy", "greedy")) is None
 

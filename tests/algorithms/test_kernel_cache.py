@@ -126,14 +126,14 @@ def test_a_loop_over_a_kernel_is_found_again(tmp_path: Path) -> None:
 def test_only_what_is_built_of_this_packages_functions_is_kept() -> None:
     from duels.algorithms.compiled import compiled
     from duels.games.number_wars.kernel import GREEDY, KERNEL
-    from duels.kernels.opponent_loops import opposing, uniform
+    from duels.kernels.opponent_loops import opponent_loops, uniform
 
     assert "duels.games.number_wars.kernel" in str(cache.identity(uniform(KERNEL).choose))
-    ours: Any = opposing(KERNEL, False, uniform(KERNEL).choose)
+    ours: Any = opponent_loops(KERNEL, False, uniform(KERNEL).choose)
     about = cache.identity(ours.step)
     assert about is not None
     assert cache.identity(ours.begin) != about
-    assert cache.identity(opposing(KERNEL, False, GREEDY.choose).step) != about
+    assert cache.identity(opponent_loops(KERNEL, False, GREEDY.choose).step) != about
     assert ours.step.stats.cache_path is not None
 
     @compiled
@@ -141,7 +141,7 @@ def test_only_what_is_built_of_this_packages_functions_is_kept() -> None:
         return 0
 
     assert cache.identity(theirs) is None
-    foreign: Any = opposing(KERNEL, False, theirs)
+    foreign: Any = opponent_loops(KERNEL, False, theirs)
     assert foreign.step.stats.cache_path is None
 
 

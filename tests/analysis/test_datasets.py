@@ -5,10 +5,16 @@ from __future__ import annotations
 import pytest
 
 from duels.algorithms import solve
+from duels.algorithms.infostate_tree import InfostateTree
 from duels.analysis.datasets import TEST, LabelledPosition, NoPositions, positions
 from duels.core.errors import OptionError
 from duels.core.game import AnyGame, Decide
 from duels.games import load
+from tests.measure.test_payoffs import PayingGoofspiel
+from tests.plugins.kuhn_poker import KuhnPoker
+from tests.plugins.leduc_poker import LeducPoker
+from tests.plugins.liars_dice import LiarsDice
+from tests.variants import name
 
 SMALL = [
     load("firewall-breach"),
@@ -36,12 +42,13 @@ def test_a_position_has_the_values_of_the_solution(game: AnyGame) -> None:
         assert position.value == pytest.approx(value)
         own = position.player_value
         assert own == pytest.approx(value if position.player == 0 else 1 - value)
-        assert sum(position.mix) == pytest.approx(1)
-        chosen = sum(p * w for p, w in zip(position.mix, position.player_worth, strict=True))
+        assert sum(position.mixed_strategy) == pytest.approx(1)
+        strategy, worth = position.mixed_strategy, position.player_worth
+        chosen = sum(p * w for p, w in zip(strategy, worth, strict=True))
         assert chosen == pytest.approx(own, abs=1e-9)
         assert max(position.player_worth) == pytest.approx(own, abs=1e-9)
         assert all(m or (p == w == 0) for m, p, w in zip(
-            position.mask, position.mix, position.player_worth, strict=True
+            position.mask, position.mixed_strategy, position.player_worth, strict=True
         ))  # fmt: skip
 
 
@@ -76,7 +83,7 @@ def test_each_is_listed_once_and_a_small_game_runs_out() -> None:
 
 
 @pytest.mark.slow
-def test_who_starts_does_not_move_a_position_to_the_other_split() -> None:
+def test_the_starting_player_does_not_change_the_split_of_a_position() -> None:
     one, two = (
         {p.observation: p.split for p in drawn(load("number-wars", lp=9, numbers=3, first=f), 200)}
         for f in (0, 1)
@@ -91,3 +98,42 @@ def test_hidden_hands_and_unknown_splits_are_refused() -> None:
         positions(load("cipher-siege"), 5)
     with pytest.raises(OptionError, match="split takes train or test; got 'dev'"):
         positions(load("number-wars"), 5, split="dev")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("game", [KuhnPoker(), LeducPoker(), LiarsDice(faces=3)], ids=name)
+def test_information_states_are_labelled_by_the_equilibrium(game: AnyGame) -> None:
+    """Every information state once, with the values that the solution gives at its view."""
+    tree = InfostateTree(game)
+    views = {
+        (player, (*game.encode(view.observation, player), *game.recall(view.history, player))): view
+        for player in (0, 1)
+        for view in tree.views(player)
+    }
+    found = drawn(game, 10**6)
+    assert len(found) <= sum(player.states for player in tree.players)
+    observed = {(p.player, p.observation) for p in found}
+    assert observed <= views.keys()
+    if game.slug == "kuhn-poker":  # in the others, playouts miss the rarest states
+        assert observed == views.keys()
+    assert len(found) > 0.6 * len(views)
+    for position in found:
+        view = views[position.player, position.observation]
+        if len(views) < sum(player.states for player in tree.players):
+            continue  # several information states look alike in numbers
+        chosen = solve(game).assess(view)
+        assert position.mixed_strategy == tuple(
+            float(chosen.mixed_strategy.get(move, 0)) for move in game.moves()
+        )
+        worth = [chosen.worth(m) if m in view.options else 0 for m in game.moves()]
+        assert position.player_worth == pytest.approx([float(w or 0) for w in worth], abs=1e-12)
+        assert chosen.value is not None
+        assert position.value == pytest.approx(float(chosen.value), abs=1e-12)
+
+
+def test_values_of_a_game_with_payoffs_are_payoffs() -> None:
+    found = drawn(PayingGoofspiel(cards=3, prizes="descending"), 200)
+    assert max(abs(position.value) for position in found) > 1
+    for position in found:
+        sign = 1 if position.player == 0 else -1
+        assert position.player_value == sign * position.value

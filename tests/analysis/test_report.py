@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import json
 import re
+from html import escape
 from html.parser import HTMLParser
 from pathlib import Path
 from xml.etree import ElementTree
@@ -13,10 +14,13 @@ import pytest
 
 from duels.analysis import grade, summary
 from duels.analysis.page import page
-from duels.analysis.report import sparkline, text, to_json
+from duels.analysis.report import chart, ended, sparkline, sums, text, to_json
+from duels.core.game import Outcome, Pick
 from duels.core.match import Match
 from duels.games import BUILT_IN, load
-from tests.analysis.test_grade import play
+from tests.analysis.test_grade import play, siege
+from tests.plugins.goofspiel import Goofspiel
+from tests.plugins.kuhn_poker import KuhnPoker
 
 LONG = 4  # the seed of a siege of several turns
 
@@ -184,3 +188,157 @@ def test_long_grading_tells_of_itself(monkeypatch: pytest.MonkeyPatch) -> None:
     grade(match, lambda part, what: told.append(part))
     assert told == sorted(told)
     assert told[-1] == 1
+
+
+# Where did I go wrong? Each move stands in its position.
+
+
+def positions_of(match: Match) -> list[list[str]]:
+    """The positions of an analysis, which text, page and JSON agree on."""
+    analysis = grade(match)
+    data, drawn, shown = to_json(analysis), page(analysis), text(analysis)
+    for move in data["moves"]:
+        assert move["position"]
+        assert "<br/>".join(map(escape, move["position"])) in drawn
+        joined = "; ".join(move["position"])
+        lines = [joined] if len(joined) <= 72 else move["position"]
+        assert {f"{'':7}{line}" for line in lines} <= set(shown)
+    return [move["position"] for move in data["moves"]]
+
+
+def test_a_position_has_what_the_player_saw_on_the_table() -> None:
+    match = Match(load("number-wars", lp=30), seed=1)
+    for player, move in [(0, "1"), (1, "10"), (0, "7")]:
+        match.submit(player, move)
+    assert positions_of(match)[2] == [
+        "Player 1: LP 20 of 30, Numbers 2 3 4 5 6 7 8 9 10",
+        "Player 2: LP 29 of 30, Numbers 1 2 3 4 5 6 7 8 9",
+    ]
+
+
+def test_a_position_has_the_attack_to_answer_and_the_last_roll() -> None:
+    match = Match(load("digit-duel", digits=3), seed=1)
+    match.submit(0, "3")
+    match.submit(1, "1")
+    assert positions_of(match)[1] == [
+        "Player 1: Life Points 10 of 10, Digits 1 2",
+        "Player 2: Life Points 10 of 10, Digits 1 2 3",
+        "Player 1 attacks with 3",
+    ]
+    match = Match(load("firewall-breach"))
+    for event in (Pick(((0, "attack"),)), Outcome("5"), Pick(((1, "bypass"),))):
+        match.enact(event)
+    assert positions_of(match)[1] == [
+        "Player 1: Firewall 10 of 10, Die 5",
+        "Player 2: Firewall 7 of 10",
+    ]
+
+
+def test_a_position_keeps_the_hand_of_the_opponent_hidden() -> None:
+    one, two = positions_of(siege([*"2132531", "attack 1", "4", "defend 4"]))
+    assert one == [
+        "Player 1: Code Integrity 15 of 15, Hand 1 2 3 5",
+        "Player 2: Code Integrity 15 of 15, Hand 3 hidden",
+        "Deck 13, Discards none",
+    ]
+    assert two == [
+        "Player 1: Code Integrity 15 of 15, Hand 3 hidden",
+        "Player 2: Code Integrity 14 of 15, Hand 1 2 3 4",
+        "Deck 12, Discards 1",
+    ]
+
+
+def test_simultaneous_choices_are_made_in_one_position() -> None:
+    match = Match(load("number-clash"))
+    match.enact(Pick(((0, "7"), (1, "8"))))
+    one, two = positions_of(match)
+    assert one == two
+    assert text(grade(match)).count(f"{'':7}{one[0]}") == 1
+
+
+@pytest.mark.parametrize("rules", [Goofspiel, KuhnPoker])
+def test_a_game_from_elsewhere_has_positions_too(rules: type[Goofspiel] | type[KuhnPoker]) -> None:
+    match = Match(rules(), seed=3)
+    while match.result is None:
+        for player in match.deciders:
+            match.submit(player, match.view(player).options[0])
+    assert all(positions_of(match))
+
+
+def test_the_winner_is_named() -> None:
+    match = Match(load("number-clash", points=1), seed=1, players=("human", "medium"))
+    match.submit(0, "3")
+    match.submit(1, "10")
+    analysis = grade(match)
+    assert ended(analysis) == "Player 2 has reached 1 point. Player 2 (medium) wins."
+    assert text(analysis, 0)[0] == "Number Clash: Player 1 (you) against Player 2 (medium)"
+    assert "Player 2 (medium) wins." in page(analysis)
+    result = {"winner": 2, "by": "rules", "reason": "Player 2 has reached 1 point"}
+    assert to_json(analysis)["result"] == result
+    match = Match(load("number-clash", points=1), seed=1)
+    assert ended(grade(match)) == "The match is not finished."
+    assert to_json(grade(match))["result"] is None
+    match.resign(0)
+    assert ended(grade(match)) == "Player 1 resigned. Player 2 (human) wins."
+
+
+def test_moves_that_changed_nothing_are_told_as_such() -> None:
+    match = Match(load("number-wars", lp=(20, 11)), seed=1)
+    for player, move in [(0, "10"), (1, "10"), (0, "1")]:
+        match.submit(player, move)
+    assert summary(match, 0)[1:] == [
+        "Every move you had kept the win.", "Player 2: no move changed the outcome."
+    ]  # fmt: skip
+    assert summary(match, 1)[1:] == [
+        "Player 1: every move kept the win.", "No move of yours changed the outcome."
+    ]  # fmt: skip
+    analysis = grade(match)
+    assert sums(analysis, 0, 0).startswith("Every move you had kept the win; gave away 0.000")
+    assert to_json(analysis)["won_throughout"] == {"1": True, "2": False}
+    assert to_json(analysis)["accuracy"] == {"1": None, "2": None}
+
+
+def test_the_graph_as_text_has_axes_and_marks() -> None:
+    match = Match(load("number-wars", lp=19), seed=1)
+    for player, move in [(0, "1"), (1, "10"), (0, "10"), (1, "9")]:
+        match.submit(player, move)
+    assert chart(grade(match), ascii_only=True) == [
+        "        1 |*", *["          |"] * 3, "      0.5 |", *["          |"] * 3,
+        "        0 | ****",
+        "          +-----",
+        "     step  1",
+        " Player 1  B",
+        " Player 2",
+        "           s slip, m mistake, B blunder",
+    ]  # fmt: skip
+
+
+def test_a_long_match_marks_every_mistake() -> None:
+    """Of the mistakes that share a column the worst is marked."""
+    match = play("number-wars", ("random", "random"), 3)
+    analysis = grade(match)
+    assert len(analysis.curve) > 60
+    *_, one, two, _ = chart(analysis, ascii_only=True)
+    for player, row in enumerate((one, two)):
+        blunders = [move for move in analysis.of(player) if move.verdict == "blunder"]
+        assert 0 < row.removeprefix(f" Player {player + 1}").count("B") <= len(blunders)
+    assert all(len(line) <= 79 for line in chart(analysis))
+
+
+def test_the_graph_of_a_page_has_axes_a_legend_and_marks() -> None:
+    analysis = grade(play("firewall-breach", ("random", "random"), 3))
+    drawn = page(analysis)
+    figure = drawn[drawn.index("<figure>") : drawn.index("</figure>") + 9]
+    found = ElementTree.fromstring(figure)
+    (svg, caption) = found
+    words = [text.text for text in svg.iter("text")]
+    assert {"step", "expected score", "0", "0.5", "1"} <= set(words)
+    wrong = [move for move in analysis.moves if move.verdict in ("slip", "mistake", "blunder")]
+    assert wrong
+    marks = [*svg.iter("circle"), *svg.iter("rect")]
+    assert sorted(mark.get("class", "") for mark in marks) == sorted(m.verdict for m in wrong)
+    said = [title.text for title in svg.iter("title")]
+    assert all(any(f"Step {move.entry}," in str(one) for one in said) for move in wrong)
+    legend = "".join(caption.itertext())
+    assert "from 0 (Player 2 wins) to 1 (Player 1 wins)" in legend
+    assert all(move.verdict in legend for move in wrong)

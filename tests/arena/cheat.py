@@ -20,14 +20,14 @@ from duels.core.chance import stream
 from duels.core.wire import load_view
 from duels.envs.policy import view_of
 from duels.games import load
-from duels.players import make
+from duels.players import make_opponent
 
 SEEDS, PAIRS = range(4), range(40)
 OPPONENT = "perfect"
 
 
 def streams_of(seed: int, slug: str) -> dict[str, str]:
-    """The opponent's stream in every game, by one's own."""
+    """The opponent's stream in every game, by the bot's own stream."""
     names = (" ".join([sys.executable, *sys.argv]), OPPONENT)
     tournament = Tournament(names, (Setting(slug),), len(PAIRS), seed)
     found = {}
@@ -65,9 +65,9 @@ class Cheat:
         assert player is not None
         text = self.opponent(asked["seed"].rpartition(" ")[0], game.slug)
         if text is None:
-            return make(OPPONENT, asked["seed"]).choose(seen)
+            return make_opponent(OPPONENT, asked["seed"]).choose(seen)
         view = view_of(game, state, 1 - player)._replace(version=seen.version)
-        theirs = make(OPPONENT, text).choose(view)
+        theirs = make_opponent(OPPONENT, text).choose(view)
         known = baseline_of(game, ("", ""))
         assert known is not None
 

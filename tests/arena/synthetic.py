@@ -1,4 +1,4 @@
-"""Players who have no moves: pairs of games whose scores follow known strengths."""
+"""Synthetic pair scores of players with known strengths, without games."""
 
 from __future__ import annotations
 

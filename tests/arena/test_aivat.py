@@ -10,14 +10,26 @@ from typing import Any
 import pytest
 
 from duels.algorithms import solve
-from duels.arena.aivat import PositionValues, StrategyOf, adjusted, aivat_score
+from duels.algorithms.equilibrium import Equilibrium
+from duels.arena.aivat import (
+    HistoryValues,
+    PositionValues,
+    StrategyOf,
+    adjusted,
+    aivat_score,
+    baseline_of,
+)
 from duels.core import Match, View
 from duels.core.chance import stream
 from duels.core.game import AnyGame, Chance, Outcome, Over
 from duels.core.player import MixedStrategy
 from duels.games import load
-from duels.players import make
+from duels.players import make_opponent
+from tests.measure.test_payoffs import PayingGoofspiel
 from tests.plugins.goofspiel import Goofspiel
+from tests.plugins.kuhn_poker import KuhnPoker
+from tests.plugins.leduc_poker import LeducPoker
+from tests.plugins.liars_dice import LiarsDice
 
 TINY = [
     load("firewall-breach", strength="2/3"),
@@ -102,6 +114,50 @@ def test_the_mean_stays_exactly_whatever_positions_are_said_to_be_worth(
     assert abs(bias(game, mixes)) < 1e-12
 
 
+# In Leduc poker the courses of two choices, since there are many.
+HIDDEN: list[AnyGame] = [KuhnPoker(), KuhnPoker(first=1), LiarsDice(faces=2), LeducPoker()]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("game", HIDDEN, ids=lambda game: f"{game.slug} {game.differing()}")
+@pytest.mark.parametrize("mixes", [(lopsided, lopsided), (silent, lopsided)])
+def test_the_mean_stays_exactly_in_games_with_hidden_information(
+    game: AnyGame, mixes: Sequence[StrategyOf]
+) -> None:
+    assert abs(bias(game, mixes, HistoryValues)) < 1e-12
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "game",
+    [
+        KuhnPoker(),
+        pytest.param(LiarsDice(faces=3), marks=pytest.mark.long),
+        LeducPoker(),
+        PayingGoofspiel(cards=3),
+    ],
+    ids=lambda game: game.slug,
+)
+def test_between_perfect_players_of_a_game_from_another_package_only_luck_is_left(
+    game: AnyGame,
+) -> None:
+    """Nothing but the value of the game is left: the share of wins, where wins pay differently."""
+    known = baseline_of(game, ("perfect", "perfect"))
+    assert known is not None
+    start = known.values(known.values.position(game.start(), (), ()))
+    assert start is not None
+    if game.highest_payoff() == 1:
+        assert start == pytest.approx(float(solve(game).start_value()), abs=1e-9)
+    for seed in range(5):
+        match, mixes = played(game, ("perfect", "perfect"), seed)
+        found = adjusted(match, mixes, ("perfect", "perfect"))
+        assert found.score is not None
+        if isinstance(known.solution, Equilibrium):
+            assert found.score == pytest.approx(start, abs=1e-9)
+        assert found.regret == pytest.approx((0.0, 0.0), abs=1e-9)
+        assert found.graded is not None
+
+
 class WrongOdds(PositionValues):
     """A planted fault: all outcomes taken to be equally likely, but one."""
 
@@ -119,6 +175,16 @@ class ValueAfter(PositionValues):
         return super().average(state, [(next(iter(after))[0], 1.0)])
 
 
+class WrongHiddenOdds(WrongOdds, HistoryValues):
+    """The same fault in a game with hidden information."""
+
+
+@pytest.mark.slow
+def test_planted_faults_are_seen_in_games_with_hidden_information() -> None:
+    for game in HIDDEN[:3]:
+        assert abs(bias(game, (lopsided, lopsided), WrongHiddenOdds)) > 1e-6
+
+
 def of_the_other(view: View) -> MixedStrategy:
     """A planted fault: the mix that the other player would have here."""
     assert view.player is not None
@@ -134,7 +200,7 @@ def test_planted_faults_are_seen(game: AnyGame) -> None:
 
 def played(game: AnyGame, names: Sequence[str], seed: int) -> tuple[Match, list[StrategyOf]]:
     match = Match(game, seed=seed)
-    players = [make(name, stream(seed, seat)) for seat, name in enumerate(names)]
+    players = [make_opponent(name, stream(seed, seat)) for seat, name in enumerate(names)]
     while match.result is None:
         for seat in match.deciders:
             if seat not in match.sealed:
@@ -144,9 +210,17 @@ def played(game: AnyGame, names: Sequence[str], seed: int) -> tuple[Match, list[
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("names", [("perfect", "random"), ("easy", "greedy"), ("medium", "medium")])
 @pytest.mark.parametrize(
-    "slug", ["firewall-breach", "number-clash", "cipher-siege", "digit-duel", "number-wars"]
+    ("slug", "names"),
+    [
+        pytest.param(
+            slug, names, marks=() if number == 0 or slug == "firewall-breach" else pytest.mark.long
+        )
+        for slug in ("firewall-breach", "number-clash", "cipher-siege", "digit-duel", "number-wars")
+        for number, names in enumerate(
+            [("perfect", "random"), ("easy", "greedy"), ("medium", "medium")]
+        )
+    ],
 )
 def test_over_many_games_the_means_agree(slug: str, names: Sequence[str]) -> None:
     game, games = load(slug), 30
@@ -164,7 +238,7 @@ def test_over_many_games_the_means_agree(slug: str, names: Sequence[str]) -> Non
 
 
 @pytest.mark.parametrize("slug", ["firewall-breach", "number-clash", "digit-duel", "number-wars"])
-def test_between_players_who_say_how_they_play_perfectly_nothing_but_luck_is_left(
+def test_between_perfect_players_with_known_strategies_only_luck_is_left(
     slug: str,
 ) -> None:
     game = load(slug)
@@ -209,7 +283,7 @@ def test_a_forfeit_leaves_the_score_and_takes_out_the_luck_before_it() -> None:
     "mix", [{}, {"attack": 0.0}, {"fly": 1.0}, {"attack": 0.5, "fly": 0.5}, {"attack": -1.0},
             {"attack": float("nan"), "bypass": 1.0}, {"attack": float("inf"), "bypass": 1.0}],
 )  # fmt: skip
-def test_a_mix_that_cannot_be_is_no_mix(mix: MixedStrategy) -> None:
+def test_an_invalid_mixed_strategy_counts_as_none(mix: MixedStrategy) -> None:
     match = Match(load("firewall-breach"), seed=1)
     match.submit(0, "attack")
     match.forfeit(1, "crashed")

@@ -27,6 +27,7 @@ from tests.arena.helpers import contents, make_tournament, played
 pytestmark = pytest.mark.slow
 ROOT = Path(__file__).parents[2]
 QUIET = ("--no-dashboard", "--host", "127.0.0.1")
+MARKS = "DUELS_TEST_MARKS"  # variable with the path of the marks
 
 
 class Cluster(NamedTuple):
@@ -38,7 +39,7 @@ class Cluster(NamedTuple):
 @pytest.fixture
 def cluster(tmp_path: Path) -> Iterator[Cluster]:
     marks, told = tmp_path / "marks", tmp_path / "scheduler.json"
-    env = {**os.environ, "PYTHONPATH": str(ROOT), "DUELS_TEST_MARKS": str(marks)}
+    env = {**os.environ, "PYTHONPATH": str(ROOT), MARKS: str(marks), "DUELS_BOT_ENV": MARKS}
 
     def start(*words: str) -> subprocess.Popen[bytes]:
         with open(tmp_path / "log", "ab") as log:
@@ -71,7 +72,7 @@ def test_a_lost_worker_costs_nothing(
     cluster: Cluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Both workers play; one is killed; every game is counted once, as on one machine."""
-    tournament = make_tournament("greedy Elsewhere", "number-wars", pairs=60)
+    tournament = make_tournament("greedy Elsewhere", "number-wars", pairs=40)
     killed: list[int] = []
 
     def kill_one(part: float, what: str) -> None:
@@ -86,8 +87,9 @@ def test_a_lost_worker_costs_nothing(
     assert killed
     players = set(map(int, cluster.marks.read_text().split()))
     assert players == {worker.pid for worker in cluster.workers}
-    assert [len(encounter.results) for encounter in found] == [120]
-    monkeypatch.setenv("DUELS_TEST_MARKS", os.devnull)
+    assert [len(encounter.results) for encounter in found] == [80]
+    monkeypatch.setenv(MARKS, os.devnull)
+    monkeypatch.setenv("DUELS_BOT_ENV", MARKS)
     assert played(tmp_path / "here", tournament) == found
     assert contents(tmp_path / "here") == contents(tmp_path / "cluster")
 

@@ -18,9 +18,9 @@ from tests.plugins import install
 
 ROOT = Path(__file__).parents[2]
 ENV = {**os.environ, "PYTHONPATH": str(ROOT)}
-SMALL = ("arena", "greedy", "random", "--games", "number-clash", "--pairs", "8")
+SMALL = ("arena", "greedy", "random", "--games", "number-clash", "-n", "8")
 SEEDED = (*SMALL, "--seed", "1")
-SLOW = ("arena", "greedy", HERE + "Slow", "--games", "number-wars", "--pairs", "25", "--seed", "1")
+SLOW = ("arena", "greedy", HERE + "Slow", "--games", "number-wars", "-n", "25", "--seed", "1")
 FILES = ("report.html", "results.csv", "results.json")
 
 
@@ -139,7 +139,7 @@ def test_an_interrupted_run_goes_on(
 @pytest.mark.parametrize(
     ("words", "said", "status"),
     [
-        ("greedy", "two players or more", 2),
+        ("greedy", "at least two players", 2),
         ("greedy nobody", "there is no player 'nobody'", 2),
         ("greedy human", "a human cannot play", 2),
         ("greedy ./no-such-bot", "there is no program", 2),
@@ -148,8 +148,8 @@ def test_an_interrupted_run_goes_on(
         ("greedy random --games fire,", "there is no game ''", 2),
         ("greedy random --set walls=3", "has an option 'walls'", 2),
         ("greedy random --games fire --set strength=x", "strength takes", 2),
-        ("greedy random --pairs 0", "expected a number from 1 up", 2),
-        ("greedy random --pairs 1e9", "expected a number from 1 up", 2),
+        ("greedy random --count 0", "expected a whole number from 1 to 999999", 2),
+        ("greedy random --count 1e9", "expected a whole number from 1 to 999999", 2),
         ("greedy random --sprt 5", "--sprt takes two", 2),
         ("greedy random --sprt 5,1", "--sprt takes two", 2),
         ("greedy random --cluster nowhere", "--cluster takes dask://", 2),
@@ -183,7 +183,7 @@ def test_more_jobs_without_joblib_say_what_to_install(tmp_path: Path) -> None:
     out = ("--out", str(tmp_path / "cup"))
     refused = duels(*SMALL, "--jobs", "2", *out, env=env)
     assert refused.returncode == 1
-    assert "python3 -m pip install '.[arena]', or --jobs 1" in refused.stderr
+    assert "-m pip install -e '.[arena]', or --jobs 1" in refused.stderr
     assert duels(*SMALL, *out, env=env).returncode == 0
 
 
@@ -191,7 +191,7 @@ def test_more_jobs_without_joblib_say_what_to_install(tmp_path: Path) -> None:
 def test_a_game_of_another_package(tmp_path: Path) -> None:
     install(tmp_path)
     env = {**ENV, "PYTHONPATH": f"{ROOT}{os.pathsep}{tmp_path}"}
-    words = ("arena", "greedy", "random", "--pairs", "6", "--set", "cards=4")
+    words = ("arena", "greedy", "random", "-n", "6", "--set", "cards=4")
     done = duels(*words, "--games", "goof,bare", "--out", "cup", cwd=tmp_path, env=env)
     assert done.returncode == 0, done.stderr
     assert "Goofspiel" in done.stdout
@@ -200,7 +200,7 @@ def test_a_game_of_another_package(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_an_option_is_for_the_games_that_have_it(tmp_path: Path) -> None:
-    words = ("arena", "greedy", "random", "--games", "fire,number-wars", "--pairs", "1")
+    words = ("arena", "greedy", "random", "--games", "fire,number-wars", "-n", "1")
     done = duels(*words, "--set", "lp=9", "--set", "first=2", "--out", str(tmp_path), "--json")
     assert done.returncode == 0, done.stderr
     kept = json.loads(duels("replay", f"{tmp_path}#3", "--json").stdout)

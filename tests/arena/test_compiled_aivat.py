@@ -1,4 +1,4 @@
-"""Luck of many games at a time: what the rules say of each of them, one by one."""
+"""Compiled AIVAT of many games equals that of each game by the pure rules."""
 
 from __future__ import annotations
 
@@ -11,7 +11,10 @@ from duels.arena import aivat
 from duels.core import Match
 from duels.core.game import AnyGame, Chance, Outcome
 from duels.games import load
-from duels.players import make
+from duels.players import make_opponent
+from tests.plugins.goofspiel import Goofspiel
+from tests.plugins.kuhn_poker import KuhnPoker
+from tests.plugins.leduc_poker import LeducPoker
 
 np = pytest.importorskip("numpy")
 pytest.importorskip("numba", reason="batches need the extra rl")
@@ -19,7 +22,7 @@ pytest.importorskip("numba", reason="batches need the extra rl")
 from duels.arena.compiled_aivat import Adjusted, adjusted, distinct  # noqa: E402
 from duels.arena.scores import Moments  # noqa: E402
 from duels.envs.opponents import chooser  # noqa: E402
-from duels.kernels.pairs import PlayedGames, meet, retrace  # noqa: E402
+from duels.kernels.pairs import PlayedGames, play_pairs, replay_game  # noqa: E402
 from duels.measure import head_to_head  # noqa: E402
 
 GAMES = [
@@ -30,14 +33,15 @@ GAMES = [
     load("digit-duel", digits=4, life=3, hidden="yes"),
     load("number-wars", lp=20, numbers=5),
     load("cipher-siege"),
+    KuhnPoker(),
+    LeducPoker(),
+    Goofspiel(cards=3),
 ]
 PLAYERS = [("perfect", "random"), ("easy", "greedy"), ("hard", "medium")]
 LIMIT = 1000
-# What else is compared: each game once, the others in the long tier.
-QUICK = {
-    ("firewall-breach", "easy"), ("number-clash", "perfect"), ("cipher-siege", "perfect"),
-    ("number-wars", "easy"),
-}  # fmt: skip
+# One game with chance, one without, one on the tree of its positions; the others are in the long
+# tier.
+QUICK = {("firewall-breach", "easy"), ("number-wars", "easy"), ("kuhn-poker", "easy")}
 CASES = [
     pytest.param(
         game, players, id=f"{game.slug} {game.differing()} {' '.join(players)}",
@@ -52,14 +56,14 @@ def watched(game: AnyGame, players: Sequence[str], pairs: int, limit: int = LIMI
     one, two = (chooser(game, name) for name in players)
     assert one is not None
     assert two is not None
-    return meet(game, one, two, 7, range(pairs), limit, watch=True)
+    return play_pairs(game, one, two, 7, range(pairs), limit, watch=True)
 
 
 def by_hand(game: AnyGame, met: PlayedGames, number: int, limit: int) -> Match:
     """A game of a batch as a match: its moves, and the chance that its states tell of."""
     begin = int(met.choices[:number].sum())
     actions = met.actions[begin : begin + int(met.choices[number])]
-    states = retrace(game, actions, 7, number // 2, limit).states
+    states = replay_game(game, actions, 7, number // 2, limit).states
     match, moves = Match(game, turn_limit=limit), game.moves()
 
     def chance(wanted: Any) -> None:
@@ -96,7 +100,7 @@ def test_a_batch_and_the_rules_agree_on_every_game(game: AnyGame, players: tuple
         match = by_hand(game, met, number, LIMIT)
         assert match.result is not None
         names = players if number % 2 == 0 else players[::-1]
-        mixes = [make(name, "").mixed_strategy for name in names]
+        mixes = [make_opponent(name, "").mixed_strategy for name in names]
         alone = aivat.adjusted(match, mixes, (names[0], names[1]))
         assert alone.score == pytest.approx(float(found.score[number]), abs=1e-7)
         assert alone.regret is not None
@@ -125,7 +129,16 @@ def gap(players: Sequence[str], met: PlayedGames, found: Adjusted | None) -> flo
 
 @pytest.mark.slow
 @pytest.mark.parametrize("players", PLAYERS[:2], ids=" ".join)
-@pytest.mark.parametrize("slug", ["firewall-breach", "number-clash", "cipher-siege", "digit-duel"])
+@pytest.mark.parametrize(
+    "slug",
+    [
+        "firewall-breach",
+        *(
+            pytest.param(slug, marks=pytest.mark.long)
+            for slug in ("cipher-siege", "number-clash", "digit-duel")
+        ),
+    ],
+)  # fmt: skip
 def test_over_many_games_the_means_agree(slug: str, players: tuple[str, str]) -> None:
     game = load(slug)
     met = watched(game, players, 2000)

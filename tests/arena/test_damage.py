@@ -14,7 +14,7 @@ import pytest
 from tests.arena.test_command import duels
 
 CUP = (
-    "arena", "greedy", "random", "--games", "number-clash", "--pairs", "40", "--seed", "1",
+    "arena", "greedy", "random", "--games", "number-clash", "-n", "40", "--seed", "1",
     "--engine", "python",
 )  # fmt: skip
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -13,6 +15,7 @@ from duels.arena.archive import Archive
 from duels.arena.engine import AUTO, COMPILED, PYTHON, chosen, encounters, is_ready, set_ready
 from duels.arena.scheduler import run
 from duels.core.errors import OptionError
+from duels.games import BUILT_IN
 from tests.arena.helpers import contents, make_tournament
 from tests.arena.test_command import ENV, SMALL, duels
 
@@ -47,6 +50,16 @@ def test_what_is_compiled_counts_when_an_engine_is_chosen() -> None:
     assert chosen(tournament._replace(pairs=20), COMPILED)
     assert not chosen(tournament._replace(pairs=10**6), PYTHON)
     assert not chosen(make_tournament("greedy Last", "firewall-breach", 10**6), AUTO)
+
+
+@NUMBA
+@pytest.mark.slow
+def test_progress_of_players_made_of_a_tree_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(BUILT_IN, "goofspiel", "tests.plugins.goofspiel:Goofspiel")
+    told: list[str] = []
+    tournament = make_tournament("greedy random", "goofspiel", 10**4)
+    assert chosen(tournament, AUTO, lambda part, what: told.append(what))
+    assert {what.partition(",")[2][4:] for what in told} == {"positions found", "positions"}
 
 
 @NUMBA
@@ -105,6 +118,21 @@ def test_compiled_games_grow_too(tmp_path: Path) -> None:
         Archive.begin(str(tmp_path / "whole"), tournament._replace(pairs=50, compiled=False))
 
 
+def test_a_tournament_by_the_rules_starts_without_numba(tmp_path: Path) -> None:
+    """Its import takes longer than a small tournament."""
+    arguments = [*SMALL, "--out", str(tmp_path / "cup")]
+    program = f"""
+import sys
+from duels.cli.main import main
+assert main({arguments!r}) == 0
+print("numba" in sys.modules)
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, env=ENV, check=True
+    )
+    assert done.stdout.splitlines()[-1] == "False"
+
+
 def test_without_numba_the_engine_is_python(tmp_path: Path) -> None:
     """And what was begun in compiled code cannot go on."""
     (tmp_path / "numba.py").write_text("raise ImportError('not here')\n")
@@ -112,7 +140,7 @@ def test_without_numba_the_engine_is_python(tmp_path: Path) -> None:
     out = ("--out", str(tmp_path / "cup"))
     refused = duels(*SMALL, *out, "--engine", "compiled", env=env)
     assert (refused.returncode, len(refused.stderr.splitlines())) == (1, 1)
-    assert "python3 -m pip install '.[rl]'" in refused.stderr
+    assert "-m pip install -e '.[rl]'" in refused.stderr
     assert not (tmp_path / "cup").exists()
     done = duels(*SMALL, *out, "--json", env=env)
     assert json.loads(done.stdout)["tournament"]["engine"] == "python"

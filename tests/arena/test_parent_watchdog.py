@@ -49,10 +49,11 @@ def test_nothing_outlives_the_command(tmp_path: Path, how: signal.Signals, jobs:
     (tmp_path / "bot.py").write_text(BOT)
     bots = [tmp_path / name for name in ("one", "two")]
     names = [shlex.join([sys.executable, str(tmp_path / "bot.py"), str(bot)]) for bot in bots]
-    words = ["arena", *names, "--games", "number-clash", "--pairs", "50", "--jobs", jobs]
+    words = ["arena", *names, "--games", "number-clash", "-n", "50", "--jobs", jobs]
     command = subprocess.Popen(
         [sys.executable, "-m", "duels", *words, "--out", str(tmp_path / "cup")], cwd=ROOT,
-        env={**ENV, MARK: str(tmp_path), "DUELS_BOT_SECONDS": "600"}, text=True,
+        env={**ENV, MARK: str(tmp_path), "DUELS_BOT_ENV": MARK, "DUELS_BOT_SECONDS": "600"},
+        text=True,
         stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
     )  # fmt: skip
     try:

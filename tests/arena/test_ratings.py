@@ -66,7 +66,7 @@ def test_two_players_are_rated_by_their_score() -> None:
     assert found["a"].error == pytest.approx(ELO * (1000 * 0.75 * 0.25) ** -0.5 / 2, rel=0.01)
 
 
-def test_it_does_not_matter_who_is_named_first() -> None:
+def test_the_order_of_the_names_does_not_matter() -> None:
     scores = [1.0, 0.5, 0.25, 1.0, 0.75]
     one = rate({("a", "b"): Moments.of(scores), ("c", "b"): Moments.of([0.5, 0.25])})
     turned = Moments.of([1 - score for score in scores])
@@ -92,7 +92,7 @@ def test_a_player_who_won_everything_has_no_upper_limit() -> None:
         assert -inf < found[name].low < found[name].high < inf
 
 
-def test_two_who_take_points_off_each_other_only_are_both_without_limit() -> None:
+def test_two_players_that_lose_points_only_to_each_other_have_no_upper_limit() -> None:
     met = {
         ("a", "b"): Moments.of([1.0, 0.0] * 10), ("a", "c"): Moments.of([1.0] * 20),
         ("b", "c"): Moments.of([1.0] * 20),
@@ -112,7 +112,7 @@ def test_players_without_a_chain_of_games_are_in_groups_of_their_own() -> None:
 
 @pytest.mark.slow
 @given(st.data())
-def test_everybody_is_expected_to_score_what_they_did(data: st.DataObject) -> None:
+def test_every_player_has_the_expected_score_that_it_achieved(data: st.DataObject) -> None:
     """The equation that ratings solve, on any tournament, with the pseudo pairs counted."""
     names, kinds = "abcdef", (0.0, 0.25, 0.5, 0.75, 1.0)
     met = {}
@@ -127,7 +127,7 @@ def test_everybody_is_expected_to_score_what_they_did(data: st.DataObject) -> No
         actual = wanted = 0.0
         for (one, two), moments in met.items():
             if name in (one, two):
-                side = moments if name == one else moments.turned()
+                side = moments if name == one else moments.for_opponent()
                 other = two if name == one else one
                 actual += side.total + 0.5
                 wanted += (side.size + 1) * expected(elo[name] - elo[other])
@@ -148,12 +148,12 @@ def test_scores_without_luck_may_lie_outside() -> None:
 
 def test_an_open_end_is_decided_by_what_was_won_and_lost() -> None:
     """Not by adjusted means: those of scores near 1 are above it as often as below."""
-    above = {("a", "b"): Moments.made(50, 1.01, 0.02)}
+    above = {("a", "b"): Moments.from_mean(50, 1.01, 0.02)}
     one, two = rate(above, {("a", "b"): (True, True)})  # b won something
     assert one.player == "a"
     assert one.high < inf
     assert two.low > -inf
-    below = {("a", "b"): Moments.made(50, 0.98, 0.02)}
+    below = {("a", "b"): Moments.from_mean(50, 0.98, 0.02)}
     one, two = rate(below, {("a", "b"): (True, False)})  # b won nothing
     assert one.high == inf
     assert two.low == -inf
@@ -164,8 +164,8 @@ def test_pairs_that_are_added_do_not_outweigh_adjusted_scores() -> None:
     known = {("a", "b"): (True, True)}
     for mean in (0.5, 0.9):
         error = (mean * (1 - mean) / 50) ** 0.5
-        wide = rate({("a", "b"): Moments.made(50, mean, error)}, known)[0]
-        narrow = rate({("a", "b"): Moments.made(50, mean, error / 10)}, known)[0]
+        wide = rate({("a", "b"): Moments.from_mean(50, mean, error)}, known)[0]
+        narrow = rate({("a", "b"): Moments.from_mean(50, mean, error / 10)}, known)[0]
         assert narrow.error < wide.error / 8
         truth = ELO / 2 * log(mean / (1 - mean))
         assert abs(narrow.elo - truth) < narrow.error

@@ -13,7 +13,7 @@ from duels.arena.records import record
 from duels.arena.schedule import chunks
 from duels.core.errors import OptionError
 from duels.core.game import Pick
-from tests.arena.helpers import contents, make_tournament, played
+from tests.arena.helpers import HERE, contents, make_tournament, played
 from tests.arena.test_command import ENV, ROOT, SMALL, duels
 
 BOT = """import json, sys
@@ -37,14 +37,14 @@ def wrote(path: Path, index: int) -> str:
 def test_an_edited_bot_is_played_anew(tmp_path: Path) -> None:
     """The same command after an edit gives new games, and says when there are none."""
     bot = tmp_path / "bot.py"
-    words = ("arena", wrote(bot, 0), "greedy", "--games", "number-wars", "--pairs", "5", "--json")
+    words = ("arena", wrote(bot, 0), "greedy", "--games", "number-wars", "-n", "5", "--json")
 
     def moves() -> list[str]:
         """What the bot has played in the first game of the last command."""
         done = duels(*words, cwd=tmp_path)
         assert done.returncode == 0, done.stderr
         assert NOTHING_NEW not in done.stderr
-        folder = done.stderr.splitlines()[0].rpartition("kept in ")[2]
+        folder = done.stderr.splitlines()[0].rpartition("results go to ")[2]
         with Archive.open(str(tmp_path / folder)) as archive:
             match = record(archive, 1)
         picks = [entry.moves for entry in match.events if isinstance(entry, Pick)]
@@ -52,7 +52,7 @@ def test_an_edited_bot_is_played_anew(tmp_path: Path) -> None:
 
     assert moves()[0] == "1"
     again = duels(*words, cwd=tmp_path)
-    assert f"All 10 {NOTHING_NEW}. To play them again: --fresh" in again.stderr
+    assert f"All 10 {NOTHING_NEW}. Use --fresh to play them again." in again.stderr
     wrote(bot, -1)
     assert moves()[0] != "1"
 
@@ -60,13 +60,13 @@ def test_an_edited_bot_is_played_anew(tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_an_edited_bot_is_refused_in_a_folder_that_was_named(tmp_path: Path) -> None:
     bot, out = tmp_path / "bot.py", str(tmp_path / "cup")
-    words = ("arena", wrote(bot, 0), "greedy", "--games", "number-wars", "--pairs", "5")
+    words = ("arena", wrote(bot, 0), "greedy", "--games", "number-wars", "-n", "5")
     assert duels(*words, "--out", out).returncode == 0
     before = contents(tmp_path / "cup")
     wrote(bot, -1)
     done = duels(*words, "--out", out)
     assert done.returncode == 2
-    assert "bot.py has changed since; choose another --out, or --fresh" in done.stderr
+    assert "bot.py has changed since; choose another --out, or use --fresh" in done.stderr
     assert contents(tmp_path / "cup") == before
     assert duels(*words, "--out", out, "--fresh").returncode == 0
     assert contents(tmp_path / "cup") != before
@@ -80,7 +80,7 @@ def test_an_edited_class_is_played_anew(tmp_path: Path) -> None:
         "    def choose(self, view):\n"
         "        return view.options[INDEX]\n"
     )
-    words = ("arena", "mybot:Bot", "greedy", "--games", "number-wars", "--pairs", "5")
+    words = ("arena", "mybot:Bot", "greedy", "--games", "number-wars", "-n", "5")
     for index in ("0", "-1"):
         (tmp_path / "mybot.py").write_text(text.replace("INDEX", index))
         done = duels(*words, cwd=tmp_path)
@@ -111,7 +111,7 @@ def test_a_digest_follows_the_files_a_command_names(
 def test_a_digest_follows_the_modules_that_are_imported(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Found without running any of them."""
+    """The change is found without running a program."""
     monkeypatch.chdir(tmp_path)
     folder = tmp_path / "bots"
     folder.mkdir()
@@ -144,9 +144,18 @@ def test_fresh_starts_over_and_puts_the_old_games_aside(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("counts", [(3, 7, 8, 20), (12, 13, 12), (5, 10)])
-def test_more_pairs_give_what_all_at_once_give(tmp_path: Path, counts: tuple[int, ...]) -> None:
-    tournament = make_tournament("greedy random Counts", "digit-duel number-clash")
+@pytest.mark.parametrize(
+    ("players", "counts"),
+    [
+        ("greedy random", (3, 7, 8, 20)),
+        ("greedy random", (12, 13, 12)),
+        ("random Counts", (5, 10)),
+    ],
+)
+def test_more_pairs_give_what_all_at_once_give(
+    tmp_path: Path, players: str, counts: tuple[int, ...]
+) -> None:
+    tournament = make_tournament(players, "firewall-breach digit-duel")
     for pairs in counts:
         found = played(tmp_path / "parts", tournament._replace(pairs=pairs), pairs=pairs)
     whole = played(tmp_path / "whole", tournament._replace(pairs=max(counts)))
@@ -166,21 +175,21 @@ def test_fewer_pairs_play_nothing_and_lose_nothing(tmp_path: Path) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("gauntlet", [False, True])
 def test_more_players_keep_the_games_of_the_others(tmp_path: Path, gauntlet: bool) -> None:
-    few = make_tournament("greedy random", "digit-duel number-clash", gauntlet=gauntlet)
+    few = make_tournament("greedy random", "digit-duel firewall-breach", 5, gauntlet=gauntlet)
     before = played(tmp_path, few)
     kept = {done.results for done in contents(tmp_path)}
-    many = make_tournament("greedy Last random easy", "digit-duel number-clash", gauntlet=gauntlet)
+    many = few._replace(players=(few.players[0], HERE + "Last", few.players[1], "easy"))
     with Archive.begin(str(tmp_path), many) as archive:
         assert archive.tournament.players[:2] == ("greedy", "random")
         assert len(archive.tournament.players) == 4
         assert {done.results for done in archive.everything()} == kept
         left = sum(chunk.games for chunk in chunks(archive.tournament, archive.chunks()))
-        assert left == 24 * 2 * (2 if gauntlet else 5)
+        assert left == 10 * 2 * (2 if gauntlet else 5)
     found = played(tmp_path, many)
     for encounter in before:
         (same,) = (it for it in found if it.game == encounter.game and it.pairing == 0)
         assert [game.score for game in same.results] == [game.score for game in encounter.results]
-    assert all(len(encounter.results) == 24 for encounter in found)
+    assert all(len(encounter.results) == 10 for encounter in found)
     with Archive.open(str(tmp_path)) as archive:
         for number in range(1, 25):
             match, place = record(archive, number), archive.tournament.game_index(number)

@@ -71,7 +71,7 @@ def test_more_pairs_leave_numbers_and_seeds_as_they_are() -> None:
     assert encounter_seed(longer, 0, 1) == encounter_seed(CUP, 0, 1)
 
 
-def test_seeds_depend_on_who_meets_in_what_and_on_nothing_else() -> None:
+def test_seeds_depend_on_the_game_and_the_pairing_only() -> None:
     one = encounter_seed(CUP, 0, 2)  # greedy and random
     alone = CUP._replace(players=("greedy", "random"))
     assert encounter_seed(alone, 0, 0) == one
@@ -110,16 +110,16 @@ def test_only_what_kernels_know_is_compiled() -> None:
 @pytest.mark.parametrize(
     ("players", "changes", "error", "said"),
     [
-        ("greedy", {}, OptionError, "two players or more"),
+        ("greedy", {}, OptionError, "at least two players"),
         ("greedy greed", {}, OptionError, "greedy is given twice"),
         ("greedy human", {}, UnknownName, "a human cannot play"),
         ("greedy nobody", {}, UnknownName, "there is no player 'nobody'"),
         ("greedy ./nobody", {}, UnknownName, "there is no program"),
-        ("greedy Nobody", {}, UnknownName, "is no subclass"),
+        ("greedy Nobody", {}, UnknownName, "is not a subclass"),
         ("greedy Unmakeable", {}, UnknownName, "out of order"),
         ("greedy random", {"pairs": 0}, OptionError, "pairs: expected 1"),
-        ("greedy random", {"games": ()}, OptionError, "a game or more"),
-        ("greedy random", {"games": (Setting("digit-duel"),) * 2}, OptionError, "given twice"),
+        ("greedy random", {"games": ()}, OptionError, "at least one game"),
+        ("greedy random", {"games": (Setting("digit-duel"),) * 2}, OptionError, "listed twice"),
         ("greedy perfect", {"games": (Setting("cipher-siege", (("values", "9"),)),)},
          DuelsError, "solve"),
     ],

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from duels.arena.scores import RARE, Moments, Sample, combined, estimate, joined
+from duels.arena.scores import UNSEEN, Moments, Sample, estimate, joined
 from tests.arena.synthetic import likely, pair_score
 
 KINDS = (0.0, 0.25, 0.5, 0.75, 1.0)
@@ -106,27 +106,38 @@ def adjusted(scores: list[float]) -> Sample:
 
 
 def test_adjusted_scores_that_are_alike_leave_what_the_rule_of_three_leaves() -> None:
-    """A kind of pair that did not come in n may come in 3.7 of n."""
+    """A kind of pair that did not come in n may come in 3.7 of n, a tenth as far off as if raw."""
     for pairs in (50, 400):
         found = adjusted([0.6] * pairs).score()
-        assert found.high - 0.6 == pytest.approx(3.7 * RARE / pairs, rel=0.05)
+        assert found.high - 0.6 == pytest.approx(3.7 * 0.5 * UNSEEN / pairs, rel=0.05)
         assert found.high - 0.6 == pytest.approx(0.6 - found.low)
-    # Over several meetings it adds up as errors do; scores as played leave nothing more.
-    part = adjusted([0.6] * 50)
-    both = joined([(1, part), (1, part)])
-    assert both.unseen == pytest.approx(part.unseen / 2**0.5)
-    raw = Sample.of([0.0, 1.0] * 25)
-    assert raw.unseen == 0
-    assert combined(part, raw, raw).unseen < part.unseen
+    # Over several meetings it is that of all their pairs.
+    part, whole = adjusted([0.6] * 50), adjusted([0.6] * 100).score()
+    assert joined([(1, part), (1, part)]).score() == pytest.approx(whole)
+
+
+def test_adjusted_scores_say_more_the_more_raw_scores_vary() -> None:
+    """Without any, the interval is that of raw scores; luck that was seen makes it narrower."""
+    pairs = 50
+    plain = estimate([0.5] * pairs)
+    assert plain is not None
+    widths = []
+    for varied in range(25):
+        raw = [float(n % 2) if n < varied else 0.5 for n in range(pairs)]
+        found = Sample.adjusted([0.5] * pairs, raw).score()
+        widths.append(found.high - found.low)
+    # Student's distribution is wider than the normal one.
+    assert widths[0] == pytest.approx(plain.high - plain.low, rel=0.04)
+    assert widths[0] > plain.high - plain.low
+    shares = [max(UNSEEN, 2 / (2 + varied)) for varied in range(25)]
+    assert widths == pytest.approx([share * widths[0] for share in shares], rel=0.02)
 
 
 def test_adjusted_scores_far_off_on_one_side_widen_that_side() -> None:
-    """As they do among won and lost pairs, which are a case of it."""
+    """As they do among won and lost pairs."""
     found = adjusted([0.6 + 0.1 * (n % 20 == 0) for n in range(100)])
-    low, high = found.ends
-    assert high == pytest.approx(0.1 * 0.95)  # where those few are
-    assert low < -0.1 * 0.05
+    assert found.ends == pytest.approx((-0.05, 0.1 * 0.95))  # the higher one is where those few are
     score = found.score()
     assert score.high - score.mean > 1.2 * (score.mean - score.low)
-    turned = found.turned().score()
+    turned = found.for_opponent().score()
     assert (turned.low, turned.high) == pytest.approx((1 - score.high, 1 - score.low))

@@ -24,7 +24,7 @@ def scores(how: str, folder: Path, *words: str) -> tuple[float, float]:
     """What the cheating bot scores against perfect play, in first and second games of pairs."""
     done = duels(
         "arena", f"{sys.executable} {CHEAT} {how}", "perfect", "--games", "number-clash",
-        "--pairs", str(PAIRS), "--out", str(folder), *words,
+        "-n", str(PAIRS), "--out", str(folder), *words,
         env={**ENV, "DUELS_BOT_SECONDS": "60"},
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
@@ -48,7 +48,9 @@ def test_picks_follow_from_a_seed_that_is_known(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("words", [(), ("--seed", "987654321")])
+@pytest.mark.parametrize(
+    "words", [(), pytest.param(("--seed", "987654321"), marks=pytest.mark.long)]
+)
 def test_the_stream_of_a_game_is_no_help_in_the_next(tmp_path: Path, words: tuple[str]) -> None:
     assert scores("remember", tmp_path, *words)[1] < 0.85
 
@@ -90,7 +92,7 @@ def test_a_secret_seed_is_not_in_what_a_player_from_outside_is_given() -> None:
 
 
 def test_results_keep_a_secret_seed_to_themselves(tmp_path: Path) -> None:
-    words = ("arena", "greedy", "random", "--games", "number-clash", "--pairs", "2")
+    words = ("arena", "greedy", "random", "--games", "number-clash", "-n", "2")
     assert duels(*words, "--out", str(tmp_path)).returncode == 0
     with Archive.open(str(tmp_path)) as archive:
         seed, key = archive.tournament.seed, archive.tournament.key
@@ -104,7 +106,7 @@ def test_results_keep_a_secret_seed_to_themselves(tmp_path: Path) -> None:
 
 
 def test_two_tournaments_have_two_seeds(tmp_path: Path) -> None:
-    words = ("arena", "greedy", "random", "--games", "number-clash", "--pairs", "2")
+    words = ("arena", "greedy", "random", "--games", "number-clash", "-n", "2")
     seeds = set()
     for name in ("one", "two"):
         assert duels(*words, "--out", str(tmp_path / name)).returncode == 0

@@ -57,7 +57,7 @@ def told() -> Summary:
     return summary(tournament, iter(encounters(tournament)))
 
 
-def test_everybody_is_placed_in_every_game_and_over_all(told: Summary) -> None:
+def test_every_player_is_placed_in_every_game_and_over_all(told: Summary) -> None:
     for part in (*told.games, told.overall):
         assert [standing.player for standing in part.standings] == list(PLAYERS)
         assert [(m.one, m.two) for m in part.meetings] == [

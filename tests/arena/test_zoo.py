@@ -15,7 +15,7 @@ from tests.arena.helpers import make_tournament, played
 from tests.players.zoo import LATE, MISBEHAVING, command, left
 
 pytestmark = [
-    pytest.mark.slow,
+    pytest.mark.long,  # tests/players/test_zoo.py has each bot in a match, test_failing.py others
     pytest.mark.skipif(sys.platform == "win32", reason="supervisors need POSIX"),
 ]
 KINDS = (

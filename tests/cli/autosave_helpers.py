@@ -1,4 +1,4 @@
-"""Matches and files for the tests of keeping them: a user of one's own for each test."""
+"""Matches and files for the tests of the autosave, with separate user folders for each test."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from typing import Any
 
 import pytest
 
-from duels.cli.files import read_from, shelters
+from duels.cli.files import default_paths, read_from
 from duels.core import Match
 from duels.games import load
 
 
 @pytest.fixture(autouse=True)
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A user of one's own, in an empty working directory."""
+    """User folders for one test, and an empty working directory."""
     for name in ("home", "tmp", "work"):
         (tmp_path / name).mkdir()
     monkeypatch.setenv("HOME", str(tmp_path / "home"))
@@ -40,4 +40,4 @@ def in_file(path: str | Path) -> tuple[str, int]:
 
 
 def state_file(match: Match) -> str:
-    return next(shelters(match))
+    return next(default_paths(match))

@@ -72,7 +72,7 @@ def test_an_id_cannot_lead_anywhere_else(id: str) -> None:
     assert os.path.dirname(Autosave(None, print).leave(match)) == state_folder()
 
 
-def test_who_may_read_a_file_stays_as_it_is() -> None:
+def test_the_permissions_of_a_file_stay() -> None:
     match = new_match()
     autosave = Autosave("war.json", print)
     autosave.begin(match)
@@ -105,7 +105,7 @@ def test_a_finished_record_is_never_replaced_by_another_match() -> None:
     over = new_match()
     over.resign(0)
     save(over, "war.json")
-    with pytest.raises(RecordError, match=r"^war.json holds a match that is over; choose another"):
+    with pytest.raises(RecordError, match=r"^war.json contains a match that is over; choose"):
         Autosave("war.json", print).begin(new_match())
     assert in_file("war.json") == (over.id, 1)
 
@@ -113,7 +113,7 @@ def test_a_finished_record_is_never_replaced_by_another_match() -> None:
 def test_an_unfinished_match_is_not_replaced() -> None:
     left = new_match()
     save(left, "war.json")
-    with pytest.raises(RecordError, match=r"^war.json holds a match that is not finished; choose"):
+    with pytest.raises(RecordError, match=r"^war.json contains a match that is not finished"):
         Autosave("war.json", print).begin(new_match())
     assert in_file("war.json") == (left.id, 0)
 
@@ -126,7 +126,7 @@ def test_an_unfinished_match_is_not_replaced() -> None:
 )  # fmt: skip
 def test_what_is_no_record_is_left_alone(content: str) -> None:
     Path("letter.txt").write_text(content, encoding="utf-8")
-    with pytest.raises(RecordError, match=r"^letter.txt exists and is not a record; choose"):
+    with pytest.raises(RecordError, match=r"^letter.txt exists and is not a Duels record; choose"):
         Autosave("letter.txt", print).begin(new_match())
     assert Path("letter.txt").read_text(encoding="utf-8") == content
 
@@ -134,14 +134,14 @@ def test_what_is_no_record_is_left_alone(content: str) -> None:
 def test_what_a_viewer_saw_of_the_same_match_is_left_alone() -> None:
     match = new_match()
     Path("seen.json").write_text(json.dumps(redacted(match, 0)), encoding="utf-8")
-    with pytest.raises(RecordError, match="is not a record"):
+    with pytest.raises(RecordError, match="is not a Duels record"):
         Autosave("seen.json", print).begin(match)
 
 
 @pytest.mark.parametrize("place", [".", "pipe", "/dev/null", "/dev/full"])
 def test_what_is_no_plain_file_is_refused(place: str) -> None:
     os.mkfifo("pipe")
-    with pytest.raises(RecordError, match="is not a file a record can be saved in; choose"):
+    with pytest.raises(RecordError, match="is not a regular file; choose"):
         Autosave(place, print).begin(new_match())
 
 
@@ -173,10 +173,10 @@ def test_a_match_goes_on_in_its_own_file() -> None:
     assert in_file("war.json") == (match.id, 2)
 
 
-# Two who go on with one file
+# Two processes that resume one file
 
 
-def test_two_who_resume_one_file_do_not_overwrite_each_other() -> None:
+def test_two_processes_that_resume_one_file_do_not_overwrite_each_other() -> None:
     save(new_match(), "war.json")
     said: tuple[list[str], list[str]] = ([], [])
     matches = [read_from("war.json"), read_from("war.json")]
@@ -193,7 +193,7 @@ def test_two_who_resume_one_file_do_not_overwrite_each_other() -> None:
     assert autosaves[1].path == autosaves[1].leave(matches[1]) == state_file(matches[1])
     assert said[0] == []
     assert said[1] == [
-        "war.json holds this match as it went on elsewhere. "
+        "war.json contains another continuation of this match. "
         f"The match is kept in {state_file(matches[1])} instead"
     ]
 
@@ -203,7 +203,7 @@ def test_a_file_that_has_gone_further_is_not_put_back() -> None:
     save(match, "old.json")
     bypass(match, 2)
     save(match, "war.json")
-    with pytest.raises(RecordError, match=r"^war.json holds this match as it went on elsewhere"):
+    with pytest.raises(RecordError, match=r"^war.json contains another continuation of this match"):
         Autosave("war.json", print).begin(read_from("old.json"))
     assert in_file("war.json") == (match.id, 2)
 
@@ -269,5 +269,5 @@ def test_many_at_once_and_one_gets_the_file(home: Path) -> None:
     said = [racer.communicate()[0] for racer in racers]
     assert [racer.returncode for racer in racers] == [0] * 4
     assert said.count("") == 1
-    assert sum("as it went on elsewhere" in text for text in said) == 3
+    assert sum("another continuation" in text for text in said) == 3
     assert os.listdir() == ["war.json"]

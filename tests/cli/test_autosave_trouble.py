@@ -226,7 +226,7 @@ def test_a_name_outside_a_narrow_locale_is_refused_in_one_line() -> None:
              "HOME": os.environ["HOME"]},
     )  # fmt: skip
     assert (done.returncode, done.stderr) == (0, "")
-    assert done.stdout == "'\\xe9.json cannot be the name of a file here; choose another'\n"
+    assert done.stdout == "'\\xe9.json is not a valid file name here; choose another'\n"
     assert os.listdir() == []
 
 

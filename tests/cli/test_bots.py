@@ -62,7 +62,7 @@ def test_a_program_that_is_not_there_is_told_before_the_game(tmp_path: Path) -> 
     assert (done.stdout, done.stderr) == ("", "duels: there is no program './nothing'\n")
 
 
-def test_a_match_with_a_bot_is_resumed_only_by_who_names_it(tmp_path: Path) -> None:
+def test_a_match_with_a_bot_is_resumed_only_if_the_bot_is_named(tmp_path: Path) -> None:
     """A record may come from anywhere; what it names is not run."""
     trap = tmp_path / "trap.py"
     trap.write_text(
@@ -76,7 +76,7 @@ def test_a_match_with_a_bot_is_resumed_only_by_who_names_it(tmp_path: Path) -> N
     (tmp_path / "sprung").unlink()
     for asked in ((), ("--p1", bot), ("--p2", "greedy")):
         done = run(tmp_path, "resume", "match.json", *asked, status=2)
-        assert "no record starts a program by itself" in done.stderr
+        assert "a program in a record is not started automatically" in done.stderr
         assert f"--p2 {shlex.quote(bot)}" in done.stderr
     assert not (tmp_path / "sprung").exists()
     run(tmp_path, "resume", "match.json", "--p2", bot, typed="resign\n")
@@ -106,11 +106,9 @@ def test_a_new_bot_is_fine_at_once(suffix: str, tmp_path: Path) -> None:
     done = run(tmp_path, "bot", "new", f"my{suffix}")
     assert f"bot check ./my{suffix}" in done.stdout
     done = run(tmp_path, "bot", "check", f"./my{suffix}")
-    assert done.stdout.endswith("All is fine.\n")
+    assert done.stdout.endswith("No errors found.\n")
     assert done.stdout.count(": fine in ") == 5
-    assert run(tmp_path, "bot", "new", f"my{suffix}", status=2).stderr.endswith(
-        "is there already\n"
-    )
+    assert run(tmp_path, "bot", "new", f"my{suffix}", status=2).stderr.endswith("already exists\n")
     run(tmp_path, "play", "digit", "--p1", f"./my{suffix}", "--p2", "random")
 
 

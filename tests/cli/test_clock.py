@@ -59,7 +59,7 @@ def test_terminal_out_of_time_loses_the_game(slug: str, tmp_path: Path) -> None:
 
 
 def test_pipe_number_wars_loses_the_turn(tmp_path: Path) -> None:
-    """Number Wars: a failed attack, told to the one who was late; then the other moves."""
+    """Number Wars: a failed attack, told to the player who was late; then the other moves."""
     process = start(tmp_path, f"play number-wars --p2 greedy {LIMIT} --set lp=10 --save late.json")
     shown = read_until(process, "--- Game Over ---\n")
     done = finish(process)
@@ -166,7 +166,7 @@ def test_refused_input_does_not_stop_the_clock(tmp_path: Path) -> None:
     process.stdin.flush()
     shown = read_until(process, LOST["firewall-breach"])
     assert finish(process).code == 0
-    assert "'fire' is not possible." in shown
+    assert "I don't know 'fire'." in shown
 
 
 def test_the_limit_is_kept_in_the_record(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ import pytest
 
 import duels
 from duels.core.chance import first_player
-from duels.players import HUMAN, STRONGEST
+from duels.players import DEFAULT, HUMAN
 from tests.terminal_helpers import GAMES, Finished, Screen, run
 
 RULINGS = {
@@ -64,7 +64,7 @@ def test_rules(slug: str, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("slug", GAMES)
 def test_replay(slug: str, tmp_path: Path) -> None:
-    """Told from the table, the match reads as it was played, without the questions."""
+    """Told from the table, the match ends as it was played."""
     game = GAMES[slug]
     played = run(
         tmp_path, f"play {slug} {game.arguments}", "--save", "game.json", typed=game.typed
@@ -75,6 +75,41 @@ def test_replay(slug: str, tmp_path: Path) -> None:
     assert done.out.splitlines()[-2:] == played.splitlines()[-2:]
     data = json.loads((tmp_path / "game.json").read_text(encoding="utf-8"))
     assert json.loads(run(tmp_path, "replay game.json --json").out) == data
+
+
+@pytest.mark.parametrize(
+    ("command", "typed"),
+    [
+        ("digit-duel --first 2", GAMES["digit-duel"].typed),
+        ("number-wars --set lp=10", ["7", "7", "7", "2", "3"]),
+        (
+            "cipher-siege --seed 2029",
+            [
+                *("attack", "2, 3", "swap", "1", "defend", "4", "attack", "1, 2, 3, 4"),
+                *("attack", "1, 2", "swap", "1", "defend", "3", "attack", "1, 3"),
+            ],
+        ),
+    ],
+)
+def test_a_replay_shows_every_choice(command: str, typed: list[str], tmp_path: Path) -> None:
+    """The prompts with their answers, so that it is the transcript of two people."""
+    played = run(tmp_path, f"play {command} --p2 human --save game.json", typed=typed)
+    assert played.code == 0
+    assert run(tmp_path, "replay game.json").out == played.out
+
+
+def test_a_replay_shows_sealed_choices_and_those_of_one_seat(tmp_path: Path) -> None:
+    run(tmp_path, "play clash --p2 human --set points=1 --save game.json", typed=["7", "9"])
+    prompt = (
+        "Player {}, enter your chosen number from your available numbers [1,2,3,4,5,6,7,8,9,10]: {}"
+    )
+    one, two = prompt.format(1, 7), prompt.format(2, 9)
+    assert f"{one}\n{two}\nPlayer 1 chose: 7\n" in run(tmp_path, "replay game.json").out
+    seen = run(tmp_path, "replay game.json --view 2").out
+    assert two in seen
+    assert one not in seen
+    spectator = run(tmp_path, "replay game.json --view spectator").out
+    assert "enter your" not in spectator
 
 
 def test_replay_of_a_spectator_and_of_a_player(tmp_path: Path) -> None:
@@ -133,28 +168,32 @@ def test_replay_is_left_by_ctrl_c(tmp_path: Path) -> None:
 
 
 def test_menu(tmp_path: Path) -> None:
-    """Number or name for the game, Enter for the usual players."""
+    """Number or name for the game and the opponent, Enter for the defaults."""
     for choice in ("1", "f", "Firewall-Breach"):
         done = run(tmp_path, "", typed=[choice, "", "", "bypass", "quit"])
         assert done.code == 0
         assert "You chose to Bypass.\n" in done.out
         assert "Opponent chose to " in done.out
-    done = run(tmp_path, "", typed=["5", "human", "hu", "7", "8", "quit"])
-    assert "Player 1 attacks with 7!\n" in done.out
-    assert "Player 2 attacks with 8!\n" in done.out
+    for opponent in ("8", "hu"):
+        done = run(tmp_path, "", typed=["5", opponent, "7", "8", "quit"])
+        assert "Player 1 attacks with 7!\n" in done.out
+        assert "Player 2 attacks with 8!\n" in done.out
+    done = run(tmp_path, "", typed=["5", "greedy", "2", "7", "quit"])
+    assert "Player 1 attacks with 10!\n" in done.out
+    assert "Player 2 attacks with 7!\n" in done.out
 
 
 def test_menu_asks_again(tmp_path: Path) -> None:
-    done = run(tmp_path, "", typed=["chess", "number", "2", "nobody", "random", "random"])
+    done = run(tmp_path, "", typed=["chess", "number", "2", "wat", "9", "random", "3", "", "quit"])
     assert done.code == 0
     assert done.out.count("Which game?") == 3
-    assert done.out.count("Who is Player 1?") == 2
-    assert done.out.endswith("Thank you for playing Number Clash.\n")
+    assert done.out.count("Who is your opponent?") == 3
+    assert done.out.count("Are you Player 1 or Player 2?") == 2
 
 
 def test_menu_left_at_the_end_of_input(tmp_path: Path) -> None:
     """Nothing was begun, so nothing is left behind."""
-    for typed in ([], ["1"], ["1", "human"]):
+    for typed in ([], ["1"], ["1", "easy"]):
         done = run(tmp_path, "", typed=typed)
         assert (done.code, done.err) == (0, "")
     assert list(tmp_path.iterdir()) == []
@@ -178,24 +217,27 @@ def test_menu_left_by_ctrl_c(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("command", "reason"),
     [
-        ("play", "the following arguments are required: GAME"),
-        ("frobnicate", "invalid choice: 'frobnicate'"),
-        ("play chess", "there is no game 'chess'; there are firewall-breach, number-clash, "),
+        ("play", "name the game to play"),
+        ("frobnicate", "there is no command 'frobnicate'"),
+        ("play chess", "there is no game 'chess'; choose from firewall-breach, number-clash, "),
         ("play number", "'number' could be number-clash or number-wars"),
         ("rules n", "'n' could be number-clash or number-wars"),
-        ("play fire --p1 nobody", "there is no player 'nobody'; there are human, "),
+        ("play fire --p1 nobody", "there is no player 'nobody'; choose from human, "),
         ("play fire --first 3", "argument --first: invalid choice: '3'"),
         ("play fire --seed -1", "argument --seed: expected"),
-        ("play fire --seed x", "expected a whole number from 0 up, got 'x'"),
-        ("play fire --set strength", "expected OPTION=VALUE, got 'strength'"),
+        (
+            "play fire --seed x",
+            "expected a whole number from 0 up, with 40 digits at most; got 'x'",
+        ),
+        ("play fire --set strength", "expected OPTION=VALUE; got 'strength'"),
         ("play fire --set life=9", "has no option 'life'; it has strength, hit, bypass, first"),
         ("play fire --set self=9", "has no option 'self'; it has strength, hit, bypass, first"),
         ("play fire --set strength=0", "strength takes a number from 1 to 999, or two such as"),
         ("play fire --set first=3", "first takes 1 or 2; got '3'"),
         ("play cipher --set hand=9", "hand=9 is more than limit=5 allows"),
-        ("play fire --time-limit 0", "expected seconds above 0, got '0'"),
-        ("play fire --time-limit nan", "expected seconds above 0, got 'nan'"),
-        ("play fire --time-limit soon", "expected seconds above 0, got 'soon'"),
+        ("play fire --time-limit 0", "expected a number above 0, at most 1000000; got '0'"),
+        ("play fire --time-limit nan", "expected a number above 0, at most 1000000; got 'nan'"),
+        ("play fire --time-limit soon", "expected a number above 0, at most 1000000; got 'soon'"),
         ("replay game.json --view 3", "argument --view: invalid choice: '3'"),
     ],
 )
@@ -233,11 +275,11 @@ def test_settings_reach_the_game(tmp_path: Path) -> None:
     assert "Available Digits: 1,2,3\nLife Points: Player 1 - 9, Player 2 - 10\n" in done.out
 
 
-def test_the_usual_opponent_is_the_strongest(tmp_path: Path) -> None:
+def test_the_default_opponent_is_medium(tmp_path: Path) -> None:
     done = run(tmp_path, "play number-wars --save game.json", typed=["1"])
     assert "Player 2 attacks with " in done.out
     data = json.loads((tmp_path / "game.json").read_text(encoding="utf-8"))
-    assert data["players"] == [HUMAN, STRONGEST]
+    assert data["players"] == [HUMAN, DEFAULT] == ["human", "medium"]
 
 
 def test_colours_are_not_for_pipes(tmp_path: Path) -> None:

@@ -18,9 +18,11 @@ from duels.cli.terminal import PACE, Terminal
 from duels.games import BUILT_IN
 from tests.terminal_helpers import (
     CLEAR,
+    HELP,
     PROMPT,
     READY,
     REMATCH,
+    RESIGN,
     STOP,
     TAKE_KEYBOARD,
     Screen,
@@ -41,7 +43,7 @@ def sized(home: Path, command: str, columns: int, rows: int = 50, **more: str) -
     return Screen.sized(home, command, rows, columns, NO_COLOR="1", **more)
 
 
-# Who is spoken to
+# The player who is addressed
 
 
 @pytest.mark.parametrize("own", [1, 2])
@@ -60,6 +62,8 @@ def test_alone_one_is_called_you_all_through(slug: str, own: int, tmp_path: Path
         screen.type("swap")
         screen.wait(PROMPT)
     screen.type("resign")
+    screen.wait(RESIGN)
+    screen.type("yes")
     screen.wait(REMATCH)
     first = len(screen.text)
     assert screen.text.count(f"You are Player {own}; Player {3 - own} is random (") == 1
@@ -106,14 +110,14 @@ def test_a_sealed_number_is_visible_where_no_player_looks(tmp_path: Path) -> Non
     screen.wait(PROMPT)
     screen.type("7")
     screen.wait("You chose: 7")
-    assert "[1,2,3,4,5,6,7,8,9,10]: 7\r\n" in screen.text
+    assert "[1,2,3,4,5,6,7,8,9,10] (? for help): 7\r\n" in screen.text
     screen.child.sendintr()
     assert screen.end() == 130
 
 
 def test_a_choice_lists_its_words_and_a_line_tells_of_the_rest(tmp_path: Path) -> None:
     screen = Screen(tmp_path, "play cipher --p2 greedy --plain --fast")
-    screen.wait(r"Choose action \(attack, defend or swap\): ")
+    screen.wait(rf"Choose action \(attack, defend or swap; {HELP}\): ")
     assert "Type ? for the rules, hint for advice, quit to leave.\r\n" in screen.text
     screen.type("quit")
     assert screen.end() == 0
@@ -149,7 +153,7 @@ def test_what_was_half_typed_is_there_again_after_a_stop(tmp_path: Path) -> None
     screen.wait(r"echo as \$\(echo usual\)\r\n.*as usual\r\n")
     screen.wait(READY)
     screen.type("fg")
-    screen.wait(r"Choose your action \('attack' or 'bypass'\): ypa")
+    screen.wait(rf"Choose your action \('attack' or 'bypass'; {HELP}\): ypa")
     screen.type(f"ss{HOME}b")
     screen.wait("You chose to Bypass.")
     screen.wait(PROMPT)
@@ -164,8 +168,8 @@ def test_what_was_half_typed_is_there_again_after_a_stop(tmp_path: Path) -> None
 
 def test_the_time_left_is_shown_counting_and_a_line_is_edited_meanwhile(tmp_path: Path) -> None:
     screen = Screen(tmp_path, "play firewall --p2 greedy --time-limit 600 --fast", NO_COLOR="1")
-    screen.wait(rf"{FACE}Choose your action \('attack' or 'bypass'\): ")
-    assert "Time: 600 s for each choice.\r\n" in screen.text
+    screen.wait(rf"{FACE}Choose your action \('attack' or 'bypass'; {HELP}\): ")
+    assert "Time: 600 s per choice.\r\n" in screen.text
     screen.child.send("ypass")
     screen.wait(TICKS)
     screen.child.send(HOME)
@@ -180,7 +184,7 @@ def test_the_time_left_is_shown_counting_and_a_line_is_edited_meanwhile(tmp_path
 def test_a_budget_counts_too_while_a_secret_is_typed(tmp_path: Path) -> None:
     screen = Screen(tmp_path, "play clash --p2 human --time-budget 600 --increment 5", NO_COLOR="1")
     screen.wait(FACE)
-    assert "Time: 600 s for the match + 5 s a choice.\r\n" in screen.text
+    assert "Time: 600 s for the match + 5 s per choice.\r\n" in screen.text
     screen.wait(TICKS)
     screen.type("7", secret=True)
     screen.wait(FACE)
@@ -259,6 +263,8 @@ def test_a_computer_never_loses_on_time_to_a_person(limit: str, tmp_path: Path) 
         ("firewall", "bypass", "Your Firewall: 10", "You       ██"),
         ("clash", "7", "Current Scores:", "You       1 2 3 4 5 6 7 8 9 10   ○○○"),
         ("wars", "7", "Your LP: 100", "100   1 2 3"),
+        ("wars", "7", "Your Used Numbers: 7", "1 2 3 4 5 6 · 8 9 10"),
+        ("cipher", "defend 1", "Opponent's Hand: 3 cards", "[░] [░] [░]"),
         ("digit", "7", "Available Digits: 1", "10   1 2 3"),
     ],
 )
@@ -305,7 +311,7 @@ def test_the_end_sums_up_and_offers_to_analyse(tmp_path: Path) -> None:
 def test_a_small_screen_is_enough(slug: str, columns: int, rows: int, tmp_path: Path) -> None:
     """No line is wider than the screen, whether the terminal breaks it or not."""
     screen = sized(tmp_path, f"play {slug} --p2 random --fast", columns, rows)
-    screen.wait(r"(?:number|numbers|\(1-10\)|swap\)|defend\)|'bypass'\)|Value): ")
+    screen.wait(r"help\): ")
     screen.type("hint")
     screen.wait(r"Hint: [^:]*: ")
     shown = screen.text.replace("\r\n", "\n")
@@ -318,10 +324,10 @@ def test_the_menu_fits_a_narrow_screen(tmp_path: Path) -> None:
     screen = sized(tmp_path, "", 20, 10)
     screen.wait(r"or quit\) ")
     screen.type("digit")
-    screen.wait(r"human\) ")
+    screen.wait(r"medium\) ")
     screen.type("")
-    screen.wait(r"perfect\) ")
-    shown = screen.text.replace("\r\n", "\n").replace("for perfect) ", "")
+    screen.wait(r"for 1\) ")
+    shown = screen.text.replace("\r\n", "\n")
     assert max(map(len, re.sub(r"\x1b\[\??\w+", "", shown).split("\n"))) <= 20
     assert "    use only once." in shown
     screen.type("quit")
@@ -331,7 +337,7 @@ def test_the_menu_fits_a_narrow_screen(tmp_path: Path) -> None:
 def test_a_pager_that_fails_does_not_swallow_the_rules(tmp_path: Path) -> None:
     screen = sized(tmp_path, "rules clash", 80, 10, PAGER="false")
     assert screen.end() == 0
-    assert "now and usually 3" in screen.text
+    assert "(default: 3)" in screen.text
 
 
 def test_a_long_analysis_shows_how_far_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -354,16 +360,37 @@ def test_a_long_analysis_shows_how_far_it_is(monkeypatch: pytest.MonkeyPatch) ->
 # Files
 
 
-def test_what_can_be_resumed_is_listed(tmp_path: Path) -> None:
+def test_what_can_be_resumed_is_listed_on_a_pipe(tmp_path: Path) -> None:
     assert "no unfinished match" in run(tmp_path, "resume").out
-    screen = Screen(tmp_path, "play digit --p2 greedy --plain")
-    screen.wait(PROMPT)
-    screen.type("quit")
-    assert screen.end() == 0
+    run(tmp_path, "play digit --p2 greedy", typed=["quit"])
+    first, second = run(tmp_path, "resume").out.splitlines()
+    assert first.startswith("Digit Duel, human against greedy, 0 moves, ")
+    assert re.match(r"  python3 -m duels resume \S+/digit-duel-\S+\.json$", second)
+
+
+def test_a_match_is_picked_or_deleted_by_its_number(tmp_path: Path) -> None:
+    for slug in ("digit", "clash"):
+        run(tmp_path, f"play {slug} --p2 greedy", typed=["quit"])
+    saved = tmp_path / "state" / "duels"
+    os.utime(next(saved.glob("digit-duel-*")), (1, 1))  # the older one
     screen = Screen(tmp_path, "resume")
+    which = r"Which match\? \(number, delete NUMBER or quit; Enter for the newest\) "
+    screen.wait(which)
+    assert "  1. Number Clash, human against greedy" in screen.text
+    for wrong in ("3", "0", "delete", "delete x", "9999999999999999999999"):
+        screen.type(wrong)
+        screen.wait(r"Type a number from 1 to 2\.")
+        screen.wait(which)
+    screen.type("delete 1")
+    screen.wait("Deleted: Number Clash, human against greedy")
+    screen.wait("  1. Digit Duel")
+    screen.wait(which)
+    screen.type("")
+    screen.wait(PROMPT)
+    assert "Digit Duel. You are Player 1; Player 2 is greedy" in screen.text
+    screen.type("q")
     assert screen.end() == 0
-    assert screen.lines[0].startswith("Digit Duel, human against greedy, 0 moves, ")
-    assert re.match(r"  python3 -m duels resume \S+/digit-duel-\S+\.json$", screen.lines[1])
+    assert [path.name.partition("-20")[0] for path in saved.glob("*.json")] == ["digit-duel"]
 
 
 def test_saving_under_a_name_is_where_the_match_stays(tmp_path: Path) -> None:

@@ -196,7 +196,7 @@ def test_closed_output_of_other_commands(command: str, tmp_path: Path) -> None:
 def with_streams(
     home: Path, command: str, *, stdin: int, stdout: int, prepare: Callable[[], None] | None = None
 ) -> Finished:
-    """Run with streams of one's own."""
+    """Run with the given streams."""
     done = subprocess.run(
         [*COMMAND, *command.split()],
         stdin=stdin,

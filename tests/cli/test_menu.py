@@ -8,8 +8,9 @@ from pathlib import Path
 import pytest
 
 from duels.cli.autosave import Autosave
-from duels.cli.files import Left
-from duels.cli.menu import Chosen, MenuEntry, greeting, matches, opponents, question, read
+from duels.cli.files import UnfinishedMatch
+from duels.cli.menu import Chosen, MenuEntry, greeting, opponents, question, read
+from duels.cli.resume import matches
 from duels.core import Match
 from duels.core.errors import DuelsError
 from duels.games import BUILT_IN, find, load
@@ -18,15 +19,15 @@ from tests.terminal_helpers import run
 
 GAMES = [MenuEntry(slug, find(slug).title, find(slug).summary) for slug in BUILT_IN]
 LEFT = [
-    Left("/a/1.json", "Number Wars", ("human", "perfect"), 12, 1e9),
-    Left("/a/2.json", "Digit Duel", ("human", "human"), 1, 1e8),
+    UnfinishedMatch("/a/1.json", "Number Wars", ("human", "perfect"), 12, 1e9),
+    UnfinishedMatch("/a/2.json", "Digit Duel", ("human", "human"), 1, 1e8),
 ]
 WIDTHS = (20, 40, 80, 200)
 
 
 @pytest.mark.parametrize("width", WIDTHS)
 @pytest.mark.parametrize("left", [[], LEFT[:1], LEFT])
-def test_everything_is_said_and_fits(width: int, left: list[Left]) -> None:
+def test_everything_is_said_and_fits(width: int, left: list[UnfinishedMatch]) -> None:
     lines = greeting(width, GAMES, left)
     asked = question(width, left)
     assert max(map(len, [*lines, *asked, *opponents(width), *matches(width, left)])) <= width
@@ -43,7 +44,9 @@ def test_everything_is_said_and_fits(width: int, left: list[Left]) -> None:
 def test_opponents_are_explained(width: int) -> None:
     shown = " ".join(" ".join(opponents(width)).split())
     for name, opponent in OPPONENTS.items():
-        assert f"{name} {opponent.about}" in shown
+        assert f". {name} {opponent.about}" in shown
+    assert shown.startswith("1. easy")
+    assert "8. human another person" in shown
 
 
 @pytest.mark.parametrize("width", WIDTHS)
@@ -76,8 +79,8 @@ def test_answers_are_understood(typed: str, chosen: Chosen) -> None:
     ("typed", "says"),
     [
         ("", "Nothing was typed"),
-        ("0", "there are 1 to 5"),
-        ("6", "there are 1 to 5"),
+        ("0", "type a number from 1 to 5"),
+        ("6", "type a number from 1 to 5"),
         ("99999999", "there is no game '99999999'"),
         ("number", "could be number-clash or number-wars"),
         ("chess", "there is no game 'chess'"),
@@ -97,7 +100,7 @@ def test_rules_from_the_menu_come_back_to_it(tmp_path: Path) -> None:
     done = run(tmp_path, "", typed=["rules 1", "nonsense", "quit"])
     assert (done.code, done.err) == (0, "")
     assert done.out.count("Which game?") == 3
-    assert "  F3. With the usual options" in done.out
+    assert "  F3. With the default options" in done.out
 
 
 def test_resuming_from_the_menu(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
 
+from duels.algorithms.estimate import gain
 from duels.core.conformance import check
 from tests.plugins import install
 from tests.plugins.kuhn_poker import KuhnPoker
@@ -62,15 +64,15 @@ def test_a_search_that_finds_nothing_to_fit_plays_all_the_same(
     assert "wins" in done.out
 
 
-@pytest.mark.parametrize("named", [[""], ["perfect"], ["hard", ""], ["easy", "random"]])
-def test_the_menu_seats_only_who_can_play(
+@pytest.mark.parametrize("named", [[""], ["medium"], ["hard", ""], ["easy", "random"]])
+def test_the_menu_offers_only_players_that_can_play(
     duels: Callable[[str, Sequence[str]], Finished], named: list[str]
 ) -> None:
-    """`perfect`, the usual opponent, is replaced; any other that cannot play is asked for again."""
-    done = duels("", ["great", "", *named, "bid 2 20", "liar"])
+    """`medium`, the default, is replaced; any other that cannot play is asked for again."""
+    done = duels("", ["great", *named, "1", "bid 2 20", "liar"])
     assert done.code == 0, done.err
     assert "wins!" in done.out
-    assert done.out.count("Who is Player 2?") == len(named)
+    assert done.out.count("Who is your opponent?") == len(named)
     assert NOT_SOLVED in " ".join((done.out + done.err).split())
 
 
@@ -79,9 +81,9 @@ def test_a_hidden_game_is_solved_from_its_rules(
 ) -> None:
     """By every command that knows perfect play, with the exploitability that it has."""
     said = {
-        "value kuhn-poker --after jack king bet": "payoff with open hands: -2.000000",
-        "solve kuhn-poker": "value (expected payoff)  -0.0555",
-        "explain kuhn-poker": "best responses gain",
+        "value kuhn-poker --after jack king bet": "with all hidden information known: -2.000000",
+        "solve kuhn-poker": "value (expected payoff)           -0.0555",
+        "explain kuhn-poker": "best responses to it gain less than 0.0000001 in expected payoff",
         "exploit kuhn-poker perfect": "exploitable by              0.0000",
         "exploit kuhn-poker random": "against itself it is paid 0.125000",
     }
@@ -92,6 +94,64 @@ def test_a_hidden_game_is_solved_from_its_rules(
     played = duels("play kuhn-poker --p2 hard --seed 2", ["hint", "bet", "bet"])
     assert played.code == 0, played.err
     assert "perfect play chooses" in played.out
+
+
+BUNDLED = """
+from duels.core.spec import GameSpec
+from tests.plugins.kuhn_poker import KuhnPoker
+
+class Bundled(KuhnPoker):
+    slug, title = "bundled-poker", "Bundled Poker"
+
+SPEC = GameSpec(rules="bundled:Bundled", data="data")
+"""
+
+
+def figure(text: str, name: str) -> float:
+    return float(next(line.split()[-1] for line in text.splitlines() if line.startswith(name)))
+
+
+def exploitability_of(value: Finished) -> float:
+    assert value.code == 0, value.err
+    return float(json.loads(value.out)["at_most"])
+
+
+def test_what_is_solved_on_request_is_stored_and_used(
+    duels: Callable[[str, Sequence[str]], Finished],
+) -> None:
+    """`solve` goes on to a lower exploitability than a solution on the spot, which tells them."""
+    spot = exploitability_of(duels("value kuhn-poker --json", []))
+    solved = duels("solve kuhn-poker", [])
+    found = figure(solved.out, "exploitability")
+    assert found < spot / 10
+    for stored in ("value kuhn-poker --json", "value kuhn-poker --after jack king --json"):
+        assert exploitability_of(duels(stored, [])) == found
+    hinted = duels("play kuhn-poker --seed 2", ["hint", "bet", "bet"])
+    assert f"gain {gain(found)} in expected payoff" in hinted.out
+    again = duels("solve kuhn-poker --minutes 0.00001", [])
+    assert figure(again.out, "exploitability") == found, "a worse table took the place"
+
+
+def test_a_table_may_ship_with_a_plug_in(tmp_path: Path) -> None:
+    place = tmp_path / "installed"
+    (place / "bundled").mkdir(parents=True)
+    (place / "bundled" / "__init__.py").write_text(BUNDLED)
+    install(place, {"bundled-poker": "bundled:SPEC"})
+    paths = f"{ROOT}{os.pathsep}{place}"
+    maker, user = tmp_path / "maker", tmp_path / "user"
+    maker.mkdir()
+    user.mkdir()
+    file = place / "bundled" / "data" / "bundled-poker.duels"
+    solved = run(maker, "solve bundled-poker --out", str(file), PYTHONPATH=paths)
+    assert solved.code == 0, solved.err
+    assert file.exists()
+    assert not list(maker.rglob("*.duels"))
+    used = run(user, "value bundled-poker --json", PYTHONPATH=paths)
+    assert exploitability_of(used) == figure(solved.out, "exploitability")
+    assert "Solving" not in used.err
+    file.unlink()
+    fresh = run(user, "value bundled-poker --json", PYTHONPATH=paths)
+    assert exploitability_of(fresh) > figure(solved.out, "exploitability")
 
 
 def test_running_out_of_time_leads_nowhere_that_is_not_solved(tmp_path: Path, paths: str) -> None:

@@ -25,7 +25,7 @@ def run(capsys: pytest.CaptureFixture[str], *words: str) -> tuple[int, str, str]
 
 
 def test_json_lines_go_to_the_output(capsys: pytest.CaptureFixture[str]) -> None:
-    status, out, _ = run(capsys, "firewall", "--n", "5", "--out", "-", "--seed", "3")
+    status, out, _ = run(capsys, "firewall", "-n", "5", "--out", "-", "--seed", "3")
     assert status == 0
     told = [json.loads(line) for line in out.splitlines()]
     wanted = list(positions(load("firewall-breach"), 5, seed=3))
@@ -38,6 +38,7 @@ def test_json_lines_go_to_the_output(capsys: pytest.CaptureFixture[str]) -> None
         own = position.player_value
         assert line["player_value"] == own
         assert line["player_worth"] == list(position.player_worth)
+        assert line["mix"] == list(position.mixed_strategy)
         assert line["value"] == (own if line["player"] == 1 else 1 - own), "Player 1's"
         assert line["value"] == pytest.approx(float(solve(game).value(position.state)))
         assert line["state"]["mover"] == line["player"], "players are 1 and 2"
@@ -47,16 +48,17 @@ def test_json_lines_go_to_the_output(capsys: pytest.CaptureFixture[str]) -> None
 def test_arrays_hold_the_same(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     np = pytest.importorskip("numpy", reason="needs the extra: pip install 'duels[solve]'")
     path = tmp_path / "some.data"
-    words = ("digit", "--set", "digits=4", "--n", "70", "--format", "npz", "--out", str(path))
+    words = ("digit", "--set", "digits=4", "-n", "70", "--format", "npz", "--out", str(path))
     status, out, _ = run(capsys, *words)
-    assert (status, out.endswith("of them to test with.\n")) == (0, True)
+    assert (status, out.endswith("of them for testing.\n")) == (0, True)
     found, wanted = np.load(path), list(positions(load("digit-duel", digits=4), 70))
     assert found["moves"].tolist() == ["1", "2", "3", "4"]
     about = json.loads(str(found["about"]))
     assert (about["game"], about["options"]["digits"], about["version"]) == ("digit-duel", "4", 1)
     for name in ("observation", "mask", "mix", "value", "player_value", "player_worth"):
+        field = "mixed_strategy" if name == "mix" else name
         assert found[name].tolist() == [
-            list(v) if isinstance(v := getattr(p, name), tuple) else v for p in wanted
+            list(v) if isinstance(v := getattr(p, field), tuple) else v for p in wanted
         ]
     assert found["test"].tolist() == [p.split == "test" for p in wanted]
 
@@ -65,7 +67,7 @@ def test_arrays_hold_the_same(capsys: pytest.CaptureFixture[str], tmp_path: Path
 def test_a_table_holds_the_same(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     parquet: Any = importlib.import_module("pyarrow.parquet")
     path = tmp_path / "positions.parquet"
-    assert run(capsys, "number-wars", "--n", "9", "--format", "parquet", "--out", str(path))[0] == 0
+    assert run(capsys, "number-wars", "-n", "9", "--format", "parquet", "--out", str(path))[0] == 0
     found = parquet.read_table(path)
     assert json.loads(found.schema.metadata[b"game"]) == "number-wars"
     assert json.loads(found.schema.metadata[b"version"]) == 1
@@ -100,7 +102,7 @@ def test_what_cannot_be_is_one_line(capsys: pytest.CaptureFixture[str], tmp_path
     [
         ("cipher", "hidden hands"),
         ("firewall --set strength=201", "solved exactly up to strength=200"),
-        ("bare-goofspiel", "it lacks moves, features, encode"),
+        ("bare-goofspiel", "it does not define moves, features, encode"),
     ],
 )
 def test_a_game_without_positions_leaves_files_as_they_were(
@@ -123,6 +125,6 @@ def test_a_small_game_says_that_there_are_no_more(
     capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    _, out, _ = run(capsys, "firewall", "--set", "strength=2", "--n", "50")
+    _, out, _ = run(capsys, "firewall", "--set", "strength=2", "-n", "50")
     assert out.startswith("firewall-breach-positions.jsonl: 4 positions, ")
     assert out.endswith("Firewall Breach has no more.\n")

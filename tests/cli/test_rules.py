@@ -73,7 +73,7 @@ def test_games_for_programs(tmp_path: Path) -> None:
     assert duel["options"]["hidden"] == {
         "default": "no",
         "takes": "yes or no",
-        "about": "attack and defence are chosen in secret",
+        "about": "attacker and defender choose in secret",
     }
 
 

@@ -1,4 +1,4 @@
-"""The command-line sample of each rulebook, letter for letter, through the real command.
+"""The command-line sample of each rulebook, through the real command.
 
 Ruling A6 names the only lines that may stand between a sample's own. Seeds are the ones that bring
 the dice and cards of the sample: `first_seed` finds them, and each test checks its own.
@@ -142,11 +142,14 @@ End of turn.
 """
 
 
-def without_piles(text: str) -> tuple[str, list[str]]:
-    """Deck and discards are told before each choice (A6); what is left is the sample's."""
+PUBLIC = ("Opponent's CI: ", "Opponent's Hand: ", "Deck: ", "Discards: ")
+
+
+def without_public(text: str) -> tuple[str, list[str]]:
+    """The public facts are told before each choice (A6); what is left is the sample's."""
     lines = text.splitlines(keepends=True)
-    piles = [line for line in lines if line.startswith(("Deck: ", "Discards: "))]
-    return "".join(line for line in lines if line not in piles), [line.rstrip() for line in piles]
+    told = [line for line in lines if line.startswith(PUBLIC)]
+    return "".join(line for line in lines if line not in told), [line.rstrip() for line in told]
 
 
 def test_cipher_siege(tmp_path: Path) -> None:
@@ -159,8 +162,19 @@ def test_cipher_siege(tmp_path: Path) -> None:
         f"play cipher-siege --p1 human --p2 human --seed {seed}",
         typed=["Attack", "2, 3, 5", "Attack", "4, 4, 4", "quit"],
     )
-    shown, piles = without_piles(done.out)
-    assert piles[:4] == ["Deck: 13", "Discards: none", "Deck: 12", "Discards: 2 3 5"]
+    shown, told = without_public(done.out)
+    assert told[:4] == [
+        "Opponent's CI: 15",
+        "Opponent's Hand: 3 cards",
+        "Deck: 13",
+        "Discards: none",
+    ]
+    assert told[4:8] == [
+        "Opponent's CI: 15",
+        "Opponent's Hand: 1 card",
+        "Deck: 12",
+        "Discards: 2 3 5",
+    ]
     assert shown.startswith(SIEGE)
     rest = shown.removeprefix(SIEGE).splitlines()
     assert rest[:4] == ["", "=== Player 1 Turn ===", "CI: 3", "Hand: [3]"]
@@ -177,7 +191,7 @@ def test_cipher_siege_sequence(tmp_path: Path) -> None:
         f"play cipher-siege --p1 human --p2 human --seed {seed}",
         typed=["attack 2 3 4", "quit"],
     )
-    assert without_piles(done.out)[0].splitlines()[:12] == [
+    assert without_public(done.out)[0].splitlines()[:12] == [
         "=== Player 1 Turn ===",
         "CI: 15",
         "Hand: [2, 3, 4]",

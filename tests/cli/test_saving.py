@@ -51,7 +51,7 @@ def test_a_finished_match_is_not_replaced_by_another(tmp_path: Path) -> None:
     kept = (tmp_path / "game.json").read_bytes()
     done = run(tmp_path, f"{FIREWALL} --save game.json", typed=["attack", "resign"])
     assert (done.code, done.out) == (1, "")
-    assert "game.json holds a match that is over; choose another name" in done.err
+    assert "game.json contains a match that is over; choose another name" in done.err
     assert (tmp_path / "game.json").read_bytes() == kept
 
 
@@ -60,7 +60,7 @@ def test_an_unfinished_match_is_not_replaced(tmp_path: Path) -> None:
     kept = (tmp_path / "game.json").read_bytes()
     done = run(tmp_path, "play number-wars --save game.json", typed=["5"])
     assert (done.code, done.out) == (1, "")
-    assert "game.json holds a match that is not finished" in done.err
+    assert "game.json contains a match that is not finished" in done.err
     assert (tmp_path / "game.json").read_bytes() == kept
 
 
@@ -77,7 +77,7 @@ def test_what_is_no_record_is_left_alone(content: str, tmp_path: Path) -> None:
     done = run(tmp_path, f"{FIREWALL} --save letter.txt", typed=["bypass"])
     assert (done.code, done.out) == (1, "")
     assert done.err == (
-        "duels: letter.txt exists and is not a record; choose another name to save in\n"
+        "duels: letter.txt exists and is not a Duels record; choose another name to save in\n"
     )
     assert letter.read_text(encoding="utf-8") == content
 
@@ -137,9 +137,9 @@ def test_resume_without_a_seed(tmp_path: Path) -> None:
     ("content", "reason"),
     [
         (None, "cannot read game.json"),
-        ("", "not a complete JSON file"),
-        ('{"format": "duels record"', "not a complete JSON file"),
-        ("[]", "not a record"),
+        ("", "this is not a Duels record"),
+        ('{"format": "duels record"', "this is not a Duels record"),
+        ("[]", "not a Duels record"),
         ('{"format": "duels record", "version": 99}', "version 99"),
         ('{"format": "duels record", "version": 1}', "version 1; this program reads 2 and 3"),
         ('{"format": "duels record", "version": 3}', "checksum"),

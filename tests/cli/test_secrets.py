@@ -16,6 +16,7 @@ from tests.terminal_helpers import (
     PROMPT,
     READY,
     REMATCH,
+    RESIGN,
     STOP,
     TAKE_KEYBOARD,
     Screen,
@@ -28,7 +29,7 @@ pytestmark = pytest.mark.slow
 
 SIEGE = "play cipher --p2 human --seed 126764 --plain"  # Player 2 has 1, 4, 4
 CLASH = "play clash --p2 human --seed 1 --plain"
-REASON = "hands cannot be kept secret here, as this screen cannot be cleared"
+REASON = "hands cannot be kept secret because this terminal cannot clear its screen"
 HAND, NEW_HAND = "Hand: [2, 3, 5]", "New Hand: [2, 3, 5, 3]"
 
 
@@ -190,7 +191,7 @@ def test_no_hint_in_a_sealed_choice_of_two(tmp_path: Path) -> None:
     for _ in range(2):
         screen.wait(PROMPT)
         screen.type("hint", secret=True)
-        screen.wait("No hint here: both of you would read it.")
+        screen.wait("There are no hints when two people play.")
         screen.wait(PROMPT)
         screen.type("7", secret=True)
     screen.wait("Player 1 chose: 7")
@@ -210,7 +211,7 @@ def test_the_other_answers_an_undo_without_seeing_the_hand(agrees: str, tmp_path
         screen.type(player)
         screen.wait(PROMPT)
     screen.type("undo")
-    screen.wait(r"Player 2, may Player 1 take the last move back\? \(yes or no\): ")
+    screen.wait(r"Player 2, may Player 1 take back the last move\? \(yes or no\): ")
     assert "Hand" not in shown_last(screen)
     screen.type(agrees)
     screen.wait(TAKE_KEYBOARD)
@@ -236,13 +237,19 @@ def test_a_screen_without_a_hand_is_not_cleared(tmp_path: Path) -> None:
     (tmp_path / "taken.json").write_text("something else")
     screen = Screen(tmp_path, f"{SIEGE} --save taken.json")
     assert screen.end() == 1
-    assert "taken.json exists and is not a record" in screen.text
+    assert "taken.json exists and is not a Duels record" in screen.text
     assert CLEAR not in screen.text
 
 
 def test_hands_are_hidden_no_longer_than_the_match_lasts(tmp_path: Path) -> None:
     screen = first_hand(tmp_path)
     screen.type("resign")
+    screen.wait(RESIGN)
+    screen.type("no")
+    screen.wait(PROMPT)
+    screen.type("resign")
+    screen.wait(RESIGN)
+    screen.type("yes")
     screen.wait(REMATCH)
     screen.type("no")
     assert screen.end() == 0
@@ -287,7 +294,7 @@ def test_for_programs_it_is_redacted_too(unfinished: Path, tmp_path: Path) -> No
     assert revealed == json.loads(unfinished.read_text())
 
 
-@pytest.mark.parametrize("how", [[], ["--json"], ["--html", "page.html"]], ids=str)
+@pytest.mark.parametrize("how", [[], ["--json"], ["--out", "page.html"]], ids=str)
 def test_it_is_graded_only_if_that_is_meant(
     how: list[str], unfinished: Path, tmp_path: Path
 ) -> None:

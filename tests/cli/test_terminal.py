@@ -64,23 +64,23 @@ def test_numbers_are_never_shortened(tmp_path: Path) -> None:
 
 
 WRONG = [
-    (FIREWALL, "fire", "'fire' is not possible. Choose one of: attack, bypass."),
+    (FIREWALL, "fire", "I don't know 'fire'. Choose one of: attack, bypass."),
     (FIREWALL, "", "Nothing was typed. Choose one of: attack, bypass."),
     (FIREWALL, " , ", "Nothing was typed. Choose one of: attack, bypass."),
-    (FIREWALL, "attack bypass", "'bypass' is too much after 'attack'."),
-    (FIREWALL, "1", "'1' is not possible. Choose one of: attack, bypass."),
-    (WARS, "0", "'0' is not possible. Choose one of: 1, 2, 3, 4, 5, 6, 7, 8, 9, 10."),
-    (WARS, "11", "'11' is not possible. Choose one of: 1, 2, 3, 4, 5, 6, 7, 8, 9, 10."),
-    (WARS, "-1", "'-1' is not possible. Choose one of: 1, 2, 3, 4, 5, 6, 7, 8, 9, 10."),
-    (WARS, "seven", "'seven' is not possible. Choose one of: 1, 2, 3, 4, 5, 6, 7, 8, 9, 10."),
-    (WARS, "7 8", "'8' is too much after '7'."),
-    (WARS, "timeout", "'timeout' is not possible. Choose one of: 1, 2, 3, 4, 5, 6, 7, 8, 9, 10."),
-    (DUEL, "10", "'10' is not possible. Choose one of: 1, 2, 3, 4, 5, 6, 7, 8, 9."),
-    (SIEGE, "attack 4", "'4' is not possible. Choose some of: 2, 3, 5."),
-    (SIEGE, "attack 2 2", "There is only 1 of 2."),
-    (SIEGE, "attack 3 3 3", "There are only 2 of 3."),
-    (SIEGE, "defend 2 3", "'3' is too much after 'defend 2'."),
-    (SIEGE, "hold", "'hold' is not possible. Choose one of: attack, defend, swap."),
+    (FIREWALL, "attack bypass", "'attack' is a complete move; leave out 'bypass'."),
+    (FIREWALL, "1", "'1' is not available. Choose one of: attack, bypass."),
+    (WARS, "0", "'0' is not available. Choose one of: 1, 2, 3, 4, 5, 6, 7, 8, 9, 10."),
+    (WARS, "11", "'11' is not available. Choose one of: 1, 2, 3, 4, 5, 6, 7, 8, 9, 10."),
+    (WARS, "-1", "I don't know '-1'. Choose one of: 1, 2, 3, 4, 5, 6, 7, 8, 9, 10."),
+    (WARS, "seven", "I don't know 'seven'. Choose one of: 1, 2, 3, 4, 5, 6, 7, 8, 9, 10."),
+    (WARS, "7 8", "'7' is a complete move; leave out '8'."),
+    (WARS, "timeout", "I don't know 'timeout'. Choose one of: 1, 2, 3, 4, 5, 6, 7, 8, 9, 10."),
+    (DUEL, "10", "'10' is not available. Choose one of: 1, 2, 3, 4, 5, 6, 7, 8, 9."),
+    (SIEGE, "attack 4", "'4' is not available. Choose some of: 2, 3, 5."),
+    (SIEGE, "attack 2 2", "You can use 2 only once."),
+    (SIEGE, "attack 3 3 3", "You can use 3 only twice."),
+    (SIEGE, "defend 2 3", "'defend 2' is a complete move; leave out '3'."),
+    (SIEGE, "hold", "I don't know 'hold'. Choose one of: attack, defend, swap."),
 ]
 
 
@@ -127,20 +127,24 @@ def test_question_mark_shows_the_rules(tmp_path: Path) -> None:
     done = play(tmp_path, FIREWALL, "?")
     rules = run(tmp_path, "rules firewall-breach").out
     assert rules in done.out
-    for word in ("hint", "undo", "resign", "save", "quit"):
-        assert word in done.out.split(rules)[1].splitlines()[1]
+    before = done.out.split(rules)[0].split("At any prompt")[1]
+    words = [line.split()[0] for line in before.strip().splitlines()]
+    assert words == ["undo", "table", "resign", "save", "quit", "back"]  # no hints for two people
+    alone = play(tmp_path, AGAINST_COMPUTER, "?")
+    assert "At any prompt\n\n  hint " in alone.out
     assert done.out.count("Choose your action") == 2
 
 
 def test_no_hint_where_both_would_read_it(tmp_path: Path) -> None:
     """In a sealed choice of two people it would tell the other what to expect."""
     done = play(tmp_path, CLASH, "hint", "7", "hint", "8")
-    assert done.out.count("No hint here: both of you would read it.\n") == 2
+    assert done.out.count("There are no hints when two people play.\n") == 2
     assert "perfect play" not in done.out
 
 
-@pytest.mark.parametrize("command", [FIREWALL, DUEL, WARS, SIEGE, f"{CLASH} --p2 random"])
+@pytest.mark.parametrize("command", [FIREWALL, DUEL, WARS, SIEGE, CLASH])
 def test_hint_is_a_move_and_changes_nothing(command: str, tmp_path: Path) -> None:
+    command += " --p2 random"
     done = play(tmp_path, command, "Hint")
     advice = done.out.partition("Hint: perfect play chooses ")[2].partition(".\n")[0]
     advice = advice.partition(" (")[0]
@@ -156,7 +160,7 @@ AGAINST_COMPUTER = "play firewall-breach --p2 greedy --seed 1"
 def test_undo(tmp_path: Path) -> None:
     """Back to before the last move, with everything kept in the record."""
     done = play(tmp_path, AGAINST_COMPUTER, "bypass", "UNDO")
-    before, after = done.out.split("Your last move is taken back.\n")
+    before, after = done.out.split("Your last move was taken back.\n")
     assert "Opponent's Firewall: 9\n" in before
     assert after == (
         "\nPlayer 1's Turn:\nYour Firewall: 10\nOpponent's Firewall: 10\n"
@@ -168,7 +172,7 @@ def test_undo(tmp_path: Path) -> None:
 
 def test_undo_again_and_again(tmp_path: Path) -> None:
     done = play(tmp_path, AGAINST_COMPUTER, "bypass", "bypass", "undo", "undo", "undo")
-    assert done.out.count("Your last move is taken back.\n") == 2
+    assert done.out.count("Your last move was taken back.\n") == 2
     assert done.out.count("There is nothing to undo.\n") == 1
     assert done.out.splitlines()[-4] == "Opponent's Firewall: 10"
 
@@ -190,10 +194,10 @@ def test_undo_does_not_show_what_the_computer_will_seal(tmp_path: Path) -> None:
 def test_between_two_people_an_undo_is_an_offer(tmp_path: Path) -> None:
     """Player 1 has no move to take back when Player 2 is asked; then the other has to agree."""
     done = play(tmp_path, FIREWALL, "bypass", "bypass", "undo", "perhaps", "no", "undo", "yes")
-    question = "Player 2, may Player 1 take the last move back? (yes or no): "
+    question = "Player 2, may Player 1 take back the last move? (yes or no): "
     assert done.out.count(question) == 3
     assert "Player 2 does not agree.\n" in done.out
-    assert "Player 1's last move is taken back.\n" in done.out
+    assert "Player 1's last move was taken back.\n" in done.out
     bypassed = [{"pick": {"1": "bypass"}}, {"pick": {"2": "bypass"}}]
     assert entries(done) == [*bypassed, {"undo": 0, "player": 1}]
 
@@ -209,7 +213,7 @@ def test_undo_of_a_defence_shows_the_attack_again(tmp_path: Path) -> None:
     """Ruling D1: the defender sees the attack before answering, this time too."""
     command = "play digit-duel --p2 greedy --first 2 --seed 1"
     done = play(tmp_path, command, "5", "undo")
-    again = done.out.partition("Your last move is taken back.\n")[2]
+    again = done.out.partition("Your last move was taken back.\n")[2]
     assert "Enter your Defense Value: quit" in again
     assert "Player 2 attacks with " in again
 

@@ -81,7 +81,7 @@ def test_json_says_the_same(tmp_path: Path, capsys: pytest.CaptureFixture[str]) 
     answer = json.loads(capsys.readouterr().out)
     assert answer["seed"] == "shared"
     assert answer["chance_events"] > 0
-    assert "2 nonces fit their hashes" in answer["proved"][0]
+    assert "2 nonces match their hashes" in answer["proved"][0]
     assert main(["verify", played(tmp_path / "local.json", 7), "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["seed"] == "local"
 
@@ -91,7 +91,7 @@ def test_what_was_seen_before_the_match_must_be_in_the_record(
 ) -> None:
     file = shared(tmp_path / "new.json")
     assert main(["verify", file, "--saw", PUBLISHED, "--saw", HASHES[1]]) == 0
-    assert "told before the match" in " ".join(capsys.readouterr().out.split())
+    assert "published before the match" in " ".join(capsys.readouterr().out.split())
     other = new_nonce()  # found by a search once the opponent's was known
     hashes = [HASHES[0], nonce_hash(ID, 1, PUBLISHED, other)]
     forged = shared(tmp_path / "forged.json", (NONCES[0], other), hashes)
@@ -100,10 +100,10 @@ def test_what_was_seen_before_the_match_must_be_in_the_record(
     assert main(["verify", forged, "--saw", HASHES[1]]) == 1
     errors = capsys.readouterr().err
     assert len(errors.splitlines()) == 1
-    assert "changed since you saw" in errors
+    assert "changed after you saw" in errors
     kept_nonce = shared(tmp_path / "kept.json", (NONCES[0], other), HASHES)
     assert main(["verify", kept_nonce]) == 1
-    assert "Player 2 does not fit its hash" in capsys.readouterr().err
+    assert "Player 2 does not match its hash" in capsys.readouterr().err
 
 
 @pytest.mark.extra("web")
@@ -117,11 +117,11 @@ def test_what_a_client_on_this_machine_kept_is_compared(
     (kept,) = (home / "duels" / "dice").iterdir()
     assert kept.stat().st_mode & 0o077 == 0
     assert main(["verify", shared(tmp_path / "new.json")]) == 0
-    assert "told before the match" in " ".join(capsys.readouterr().out.split())
+    assert "published before the match" in " ".join(capsys.readouterr().out.split())
     other = new_nonce()
     hashes = [HASHES[0], nonce_hash(ID, 1, PUBLISHED, other)]
     assert main(["verify", shared(tmp_path / "forged.json", (NONCES[0], other), hashes)]) == 1
-    assert "other hashes" in capsys.readouterr().err
+    assert "hashes differ" in capsys.readouterr().err
     kept.write_text("{", "ascii")
     assert main(["verify", shared(tmp_path / "new.json")]) == 1
     assert "cannot be read" in capsys.readouterr().err

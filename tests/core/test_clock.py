@@ -176,7 +176,7 @@ def test_clocks_that_run_again_are_not_refilled_by_a_reload() -> None:
     ]  # fmt: skip
 
 
-def test_everybody_sees_both_clocks() -> None:
+def test_every_viewer_sees_both_clocks() -> None:
     clock = Clock()
     match = timed("number-clash", clock, budget=60)
     clock.now = 2.0

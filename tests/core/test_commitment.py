@@ -64,7 +64,7 @@ def test_a_secret_can_be_committed_to() -> None:
 @pytest.mark.parametrize("slug", BUILT_IN)
 def test_a_record_that_tells_its_shares_verifies_after_reading_it_back(slug: str) -> None:
     match = fair_match(slug)
-    assert "2 nonces fit their hashes" in verify(loads(dumps(match), load))
+    assert "2 nonces match their hashes" in verify(loads(dumps(match), load))
 
 
 @pytest.mark.parametrize("made", [fair_match, older_match])
@@ -93,7 +93,7 @@ def test_hashes_that_do_not_fit_are_refused_and_not_passed_over(hashes: object) 
 
 def test_a_computer_has_neither_nonce_nor_hash() -> None:
     match = fair_match(nonces=(NONCES[0], ""))
-    assert "1 nonce fits its hash" in verify(match)
+    assert "1 nonce matches its hash" in verify(match)
     match.about[KEY]["hashes"][1] = "a" * 64
     with pytest.raises(RecordError, match="Player 2"):
         verify(match)
@@ -114,7 +114,7 @@ def test_a_hash_fits_one_seat_of_one_match_under_one_commitment() -> None:
 def test_an_older_record_verifies_with_a_weaker_statement() -> None:
     said = verify(loads(dumps(older_match()), load))
     assert "2 nonces" in said
-    assert "fit their hashes" not in said
+    assert "match their hashes" not in said
     assert "does not show that each nonce was chosen before the other was known" in said
 
 
@@ -143,7 +143,7 @@ def test_a_match_without_a_seed_verifies_only_as_forfeited_for_a_withheld_nonce(
             verify(match)
 
 
-def test_who_starts_follows_from_the_seed_where_it_was_left_to_chance() -> None:
+def test_a_random_starting_player_follows_from_the_seed() -> None:
     secret = new_secret()
     seed = shared_seed(secret, NONCES)
     for first in (first_player(seed), 1 - first_player(seed)):
@@ -152,12 +152,12 @@ def test_who_starts_follows_from_the_seed_where_it_was_left_to_chance() -> None:
         if first == first_player(seed):
             assert verify(match)
         else:
-            with pytest.raises(RecordError, match="starts"):
+            with pytest.raises(RecordError, match="starting player"):
                 verify(match)
 
 
 def test_a_record_without_shares_does_not_verify() -> None:
-    with pytest.raises(RecordError, match="does not tell"):
+    with pytest.raises(RecordError, match="lacks the secret"):
         verify(Match(load("firewall-breach"), 7))
 
 

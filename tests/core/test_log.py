@@ -58,7 +58,7 @@ def test_a_redacted_record_has_neither_seed_nor_secrets_and_is_not_replayed() ->
 
 
 def test_a_commitment_is_checked_against_the_seed_after_the_end() -> None:
-    match = Match.new(load("firewall-breach"))
+    match = Match(load("firewall-breach"), new_seed())
     published = match.commitment
     assert match.seed is not None
     assert match.seed.bit_length() > 100

@@ -50,7 +50,7 @@ def test_a_sealed_pick_shows_nowhere_until_both_are_in() -> None:
     assert match.events == [Pick(((0, "7"), (1, "8")))]
 
 
-def test_a_resignation_ends_the_match_for_everyone() -> None:
+def test_a_resignation_ends_the_match_for_all_viewers() -> None:
     match = Match(load("firewall-breach"), seed=1)
     match.resign(0)
     assert match.result == Result(1, "resignation", "Player 1 resigned.")

@@ -8,10 +8,11 @@ from typing import Any
 
 import pytest
 
-from duels.algorithms.backward_induction import Generic
+from duels.algorithms.backward_induction import BackwardInduction
 from duels.core import Match, Over, Result
 from duels.core.conformance import check, play_randomly
 from duels.core.game import AnyGame, Chance, Decide, Payoff
+from duels.core.game import Game as BareGame
 from duels.core.payoffs import Unit, unit_of
 from duels.core.record import dumps, loads
 from duels.core.wire import dump, load
@@ -76,6 +77,16 @@ def test_nothing_is_added_to_the_records_of_plain_wins(game: AnyGame) -> None:
     assert '"payoff"' not in dumps(match)
 
 
+def test_the_end_of_a_match_tells_what_every_win_pays() -> None:
+    """Also a win that pays 1, in a game in which others pay more."""
+    over = Result(0, "rules", "Player 2 has given up.", 1)
+    game = Stakes(strength=3)
+    ending = BareGame.ending(game, game.observe(game.start(), None), over)
+    assert ending[-1] == "Player 1 wins 1!"
+    plain = FirewallBreach()
+    assert BareGame.ending(plain, plain.start(), over)[-1] == "Player 1 wins!"
+
+
 def test_resigning_costs_the_most_that_a_win_pays() -> None:
     match = Match(Stakes(strength="3/6"), seed=1)
     match.resign(0)
@@ -101,11 +112,11 @@ class Certain(Stakes):
 
 def test_values_are_expected_payoffs_of_player_1() -> None:
     game = Certain(strength="3/2")
-    assert Generic(game).start_value() == Fraction(5, 3)  # 2 of 3 are left
+    assert BackwardInduction(game).start_value() == Fraction(5, 3)  # 2 of 3 are left
     assert unit_of(game).name == "expected payoff"
     # With attacks the loser of a race would rather lose less: worth is the mover's own payoff.
     risky = Stakes(strength="1/3", first=1)
-    choice = Generic(risky).assess_state(risky.start(), 1)
+    choice = BackwardInduction(risky).assess_state(risky.start(), 1)
     assert choice.worth("bypass") == 2
     assert choice.regret("bypass") == 0
     assert choice.regret("attack") > 0  # type: ignore[operator]

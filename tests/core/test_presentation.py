@@ -45,17 +45,17 @@ def test_a_part_of_a_move_leads_to_the_next_step() -> None:
     ("typed", "error", "says"),
     [
         ("", MalformedMove, "Nothing was typed. Choose one of: attack, defend."),
-        ("fly", MalformedMove, "'fly' is not possible. Choose one of: attack, defend."),
+        ("fly", MalformedMove, "I don't know 'fly'. Choose one of: attack, defend."),
         ("swap", IllegalMove, "With six cards no swap. Choose one of: attack, defend."),
         ("sw", IllegalMove, "With six cards no swap."),
-        ("attack 2", MalformedMove, "'2' is not possible. Choose some of: 1, 3, 10."),
-        ("attack 1 1", IllegalMove, "There is only 1 of 1."),
-        ("attack 3 3 3", IllegalMove, "There are only 2 of 3."),
-        ("attack one", MalformedMove, "'one' is not possible"),
-        ("defend 1 3", MalformedMove, "'3' is too much after 'defend 1'."),
-        ("defend 99999999999999999999999", MalformedMove, "is not possible"),
-        ("\x1b[2J", MalformedMove, r"'\x1b[2j' is not possible"),
-        ("x" * 5000, MalformedMove, "xxx…' is not possible"),
+        ("attack 2", MalformedMove, "'2' is not available. Choose some of: 1, 3, 10."),
+        ("attack 1 1", IllegalMove, "You can use 1 only once."),
+        ("attack 3 3 3", IllegalMove, "You can use 3 only twice."),
+        ("attack one", MalformedMove, "I don't know 'one'"),
+        ("defend 1 3", MalformedMove, "'defend 1' is a complete move; leave out '3'."),
+        ("defend 99999999999999999999999", MalformedMove, "is not available"),
+        ("\x1b[2J", MalformedMove, r"I don't know '\x1b[2j'"),
+        ("x" * 5000, MalformedMove, "xxx…'"),
     ],
 )
 def test_refusals_say_why(typed: str, error: type[DuelsError], says: str) -> None:
@@ -67,12 +67,12 @@ def test_refusals_say_why(typed: str, error: type[DuelsError], says: str) -> Non
 @pytest.mark.parametrize(
     ("typed", "says"),
     [
-        ("9", "'9' is not possible. Choose some of: 1, 3, 10."),
+        ("9", "'9' is not available. Choose some of: 1, 3, 10."),
         ("", "Nothing was typed. Choose some of: 1, 3, 10."),
-        ("attack 9", "'9' is not possible. Choose some of: 1, 3, 10."),
-        ("attack 1 1", "There is only 1 of 1."),
-        ("defend, 9", "'9' is not possible. Choose one of: 1, 3, 10."),
-        ("swap 1", "'swap' is not possible. Choose some of: 1, 3, 10."),
+        ("attack 9", "'9' is not available. Choose some of: 1, 3, 10."),
+        ("attack 1 1", "You can use 1 only once."),
+        ("defend, 9", "'9' is not available. Choose one of: 1, 3, 10."),
+        ("swap 1", "I don't know 'swap'. Choose some of: 1, 3, 10."),
     ],
 )
 def test_after_a_part_of_a_move_the_impossible_word_is_named(typed: str, says: str) -> None:

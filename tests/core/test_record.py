@@ -122,7 +122,7 @@ def change(path: str, value: Any) -> Any:
     [
         ("version", 4, "version 4; this program reads 2 and 3"),
         ("version", None, "version None"),
-        ("format", "chess", "not a record"),
+        ("format", "chess", "not a Duels record"),
         ("game", "poker", "there is no game 'poker'"),
         ("options", {"strength": "-1"}, "strength takes a number"),
         ("options", [], "options: expected"),
@@ -132,15 +132,15 @@ def change(path: str, value: Any) -> Any:
         ("turn_limit", 0, "turn_limit: expected"),
         ("time", 30, "time: expected limit, budget, increment"),
         ("time", {"limit": -3, "budget": None, "increment": 0}, "time limit: expected seconds"),
-        ("time", {"limit": 3, "budget": None, "increment": 1}, "there is no budget"),
+        ("time", {"limit": 3, "budget": None, "increment": 1}, "increment: it needs a budget"),
         ("id", 7, "id: expected printable text"),
         ("id", None, "id: expected printable text"),
         ("game", "firewall", "game: expected 'firewall-breach'; got 'firewall'"),
         ("time", {"limit": 10**400, "budget": None, "increment": 0}, "time limit: expected"),
         ("entries/0/spent", {"1": 10**400}, "entry 1: spent: expected seconds by player"),
-        ("entries/0/spent", {"1": 1, "2": 1}, "entry 1: spent: no such time is charged here"),
-        ("entries/1/spent", {"1": 1}, "entry 2: spent: no such time is charged here"),
-        ("entries/7/spent", {"1": 1}, "entry 8: spent: no such time is charged here"),
+        ("entries/0/spent", {"1": 1, "2": 1}, "entry 1: spent: this entry cannot have these times"),
+        ("entries/1/spent", {"1": 1}, "entry 2: spent: this entry cannot have these times"),
+        ("entries/7/spent", {"1": 1}, "entry 8: spent: this entry cannot have these times"),
         ("about", None, "about: expected an object"),
         ("more", 7, "unknown key 'more'"),
         ("begun", -1, "begun: expected seconds since 1970"),
@@ -149,7 +149,7 @@ def change(path: str, value: Any) -> Any:
         ("entries/0/at", "noon", "at: expected seconds since 1970"),
         ("entries/0/spent", {"3": 1}, "entry 1: spent: expected seconds by player"),
         ("entries/0/spent", {"1": -1}, "entry 1: spent: expected seconds by player"),
-        ("entries/0/more", 1, "entry 1: an entry has no 'more'"),
+        ("entries/0/more", 1, "entry 1: unknown key 'more' in an entry"),
         ("entries", {}, "entries: expected a list"),
         ("seed", "2025", "entry 2: the record says {'type': 'chance'"),
         (
@@ -281,7 +281,7 @@ def test_any_json_is_refused_politely(value: Any) -> None:
 
 
 def test_a_bottomless_file_is_refused() -> None:
-    assert "not a complete JSON file" in refusal("[" * 100_000)
+    assert "this is not a Duels record" in refusal("[" * 100_000)
 
 
 def test_writing_is_atomic_and_leaves_nothing_behind(tmp_path: Path) -> None:
@@ -302,7 +302,8 @@ def test_writing_is_atomic_and_leaves_nothing_behind(tmp_path: Path) -> None:
 def test_unreadable_files_are_named(tmp_path: Path) -> None:
     (tmp_path / "binary").write_bytes(b"\xff\xfe\x00")
     (tmp_path / "large").write_bytes(b" " * (record.LARGEST + 1))
-    for name, says in [("absent", "No such file"), ("binary", "not a text"), ("large", "larger")]:
+    reasons = {"absent": "No such file", "binary": "not a text", "large": "too large"}
+    for name, says in reasons.items():
         with pytest.raises(RecordError, match=says) as caught:
             record.read(str(tmp_path / name), load)
         assert name in str(caught.value)

@@ -123,12 +123,12 @@ def test_the_turn_limit_in_force() -> None:
 
 
 @pytest.mark.parametrize("slug", BUILT_IN)
-def test_options_have_their_values_now_and_usually(slug: str) -> None:
+def test_options_have_their_values_and_defaults(slug: str) -> None:
     lines = rules(load(slug, first=1))
     shown = lines[lines.index("Options (name=value)") + 1 :]
     assert [line.split()[0] for line in shown] == list(load(slug).options())
-    assert all("; now and usually " in line for line in shown[:-1])
-    assert shown[-1].endswith("; now 2, usually 1")
+    assert all(" (default: " in line for line in shown[:-1])
+    assert shown[-1].endswith(" (now 2, default: 1)")
 
 
 def test_a_pair_is_explained_where_there_is_one() -> None:

@@ -1,4 +1,4 @@
-"""The JSON of the wire: what docs/wire.md says of it, for every game; stale moves; offers."""
+"""The JSON of docs/reference/wire.md, for every game; stale moves; offers."""
 
 from __future__ import annotations
 
@@ -118,10 +118,10 @@ def test_an_undo_between_people_is_an_offer_that_the_other_accepts() -> None:
     assert [dump_view(match.view(viewer))["offer"] for viewer in (0, 1, None)] == [1, 1, 1]
     with pytest.raises(StaleMove):
         match.accept_undo(1, at=0)
-    with pytest.raises(IllegalMove, match="no undo is offered"):
+    with pytest.raises(IllegalMove, match="no undo was requested"):
         match.accept_undo(0)
     match.decline_undo(1)
-    with pytest.raises(IllegalMove, match="no undo is offered"):
+    with pytest.raises(IllegalMove, match="no undo was requested"):
         match.accept_undo(1)
     match.offer_undo(0)
     match.submit(1, "5")

@@ -19,7 +19,7 @@ from duels.core.game import AnyGame, Pick
 from duels.core.match import Match
 from duels.core.player import Player, View
 from duels.games import BUILT_IN, load
-from duels.players import make
+from duels.players import make_opponent
 from tests.variants import VARIANTS, name
 
 EXTRA = "needs the extra: pip install 'duels[rl]'"
@@ -66,7 +66,7 @@ def test_an_episode_is_a_match_against_the_opponent(slug: str, seat: int) -> Non
         number = env.unwrapped.episode.seed
         assert (number == seed) is (not info["skipped"])
         match = Match(load(slug), number)
-        other = make("greedy", stream(number, 1 - seat))
+        other = make_opponent("greedy", stream(number, 1 - seat))
         randomness, terminated, reward = Random(seed), False, 0.0
         while not terminated:
             assert reward == 0.0
@@ -129,7 +129,7 @@ def test_an_opponent_that_forfeits_is_not_the_agents_illegal_action() -> None:
 
 def test_an_opponent_that_chooses_what_is_no_move_is_named() -> None:
     env = gym.DuelEnv("number-clash", Silly("eleven"), seat=1)
-    with pytest.raises(IllegalMove, match="the opponent chose 'eleven', which is no move of num"):
+    with pytest.raises(IllegalMove, match="the opponent chose 'eleven', which is not a move"):
         env.reset(seed=1)
 
 
@@ -251,7 +251,7 @@ def test_memory_adds_what_is_known_from_swaps_and_the_last_actions() -> None:
     assert told["own swapped last"] == 1
     assert sum(told[f"own {card}s known"] for card in range(1, 6)) == 1
     checker.check_env(gym.DuelEnv("cipher-siege", memory=True, normalize=True))
-    with pytest.raises(OptionError, match="observations of digit-duel hold all"):
+    with pytest.raises(OptionError, match="observations of digit-duel need no memory"):
         gym.DuelEnv("digit-duel", memory=True)
 
 
@@ -264,7 +264,7 @@ def test_seats_alternate_from_game_to_game() -> None:
 
 def test_an_argument_that_is_none_is_called_an_argument() -> None:
     for make_env in (gymnasium.make, gymnasium.make_vec):
-        with pytest.raises(OptionError, match=r"no argument 'seats'; there are game, .*opp"):
+        with pytest.raises(OptionError, match=r"no argument 'seats'; choose from game, .*opp"):
             make_env(IDS["number-wars"], seats=1)
 
 

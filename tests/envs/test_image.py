@@ -89,7 +89,7 @@ def test_record_video_writes_a_video(tmp_path: Path) -> None:
 
 
 def test_a_batch_says_what_can_be_rendered() -> None:
-    with pytest.raises(OptionError, match="vectorization_mode='sync' gives environments that are"):
+    with pytest.raises(OptionError, match="Use vectorization_mode='sync' to render"):
         gymnasium.make_vec(env_id("number-wars"), num_envs=2, render_mode="rgb_array")
     copies = gymnasium.make_vec(
         env_id("number-wars"), num_envs=2, vectorization_mode="sync", render_mode="rgb_array"

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from duels.algorithms.backward_induction import Generic
+from duels.algorithms.backward_induction import BackwardInduction
 from duels.games import load
 
 pytestmark = pytest.mark.slow
@@ -29,7 +29,7 @@ policy: Any = importlib.import_module("open_spiel.python.policy")
 class Equilibrium(policy.Policy):  # type: ignore[misc]
     """What the solver's solution chooses, as an OpenSpiel policy of the turn-based game."""
 
-    def __init__(self, game: Any, solution: Generic) -> None:
+    def __init__(self, game: Any, solution: BackwardInduction) -> None:
         super().__init__(game, [0, 1])
         self.solution = solution
 
@@ -52,7 +52,7 @@ def test_the_number_clash_equilibrium_cannot_be_exploited(options: dict[str, int
     """Their best response gains nothing against it, and something against a fixed order."""
     exploitability = algorithm("exploitability").exploitability
     game = pyspiel.load_game_as_turn_based("python_duels_number_clash", options)
-    solution = Generic(load("number-clash", **options))
+    solution = BackwardInduction(load("number-clash", **options))
     assert exploitability(game, Equilibrium(game, solution)) == pytest.approx(0, abs=1e-9)
     assert exploitability(game, policy.FirstActionPolicy(game)) > 0.1
 
@@ -64,7 +64,7 @@ def test_their_alpha_beta_search_finds_our_values(life: str) -> None:
     game = pyspiel.load_game(f"python_duels_digit_duel(digits=4,life={life})")
     value, _ = algorithm("minimax").alpha_beta_search(game)
     ours = load("digit-duel", digits=4, life=life)
-    assert value == 2 * Generic(ours).value(ours.start()) - 1
+    assert value == 2 * BackwardInduction(ours).value(ours.start()) - 1
 
 
 def test_cfr_learns_a_small_cipher_siege() -> None:

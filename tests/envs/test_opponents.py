@@ -16,11 +16,12 @@ from duels.envs.opponents import CachedOpponent, batch_opponents, chooser
 from duels.envs.vector import Batch, Versus
 from duels.games import BUILT_IN, load
 from duels.kernels import kernel_of, no_policy, np
-from duels.players import make
-from duels.players.base import Mixed
+from duels.players import make_opponent
+from duels.players.base import MixedStrategyOpponent
 from duels.players.optimal import Level, Perfect
 from duels.players.uniform import Uniform
 from tests.kernels.test_kernels import Dice
+from tests.variants import long_unless
 from tests.variants import name as label_of
 
 pytestmark = pytest.mark.slow
@@ -40,8 +41,11 @@ VARIANTS: list[AnyGame] = [
     load("digit-duel", life="9/30", first=1),
     load("digit-duel", digits=4, life=3, hidden=True),
     load("number-wars", numbers=3, lp=9),
+    load("number-wars", lp=45),  # no number to spare, so that careful levels err from the start
     load("number-wars", refresh=False, numbers=4, lp="9/12"),
 ]
+# In the fast tests: dice, and a strategy that depends on the history. Of sealed choices a variant.
+MOSTLY_LONG = long_unless(lambda game: game.slug in ("firewall-breach", "number-wars"), GAMES)
 DRAWS = 100_000
 
 
@@ -93,8 +97,8 @@ def differing(game: AnyGame, opponent: str, player: str, steps: int, draws: int)
     """Where the compiled opponent's choices do not fit the mix of a player, over a random game."""
     found = chooser(game, opponent)
     assert found is not None
-    asked = make(player, "")
-    assert isinstance(asked, Mixed)
+    asked = make_opponent(player, "")
+    assert isinstance(asked, MixedStrategyOpponent)
     trail, batch = Trail(game, seed=4), Batch(game, draws, seed=2)
     wrong = []
     for _ in range(steps):
@@ -120,7 +124,7 @@ def fits(counts: list[int], mix: Mapping[str, float], moves: tuple[str, ...]) ->
 
 
 @pytest.mark.parametrize("opponent", OPPONENTS)
-@pytest.mark.parametrize("game", GAMES, ids=label)
+@pytest.mark.parametrize("game", MOSTLY_LONG, ids=label)
 def test_in_100_000_games_every_move_comes_up_as_often_as_the_player_would_choose_it(
     game: AnyGame, opponent: str
 ) -> None:
@@ -128,15 +132,22 @@ def test_in_100_000_games_every_move_comes_up_as_often_as_the_player_would_choos
     assert differing(game, opponent, opponent, steps=30, draws=DRAWS) == []
 
 
-@pytest.mark.parametrize(
-    "opponent", ["greedy", "medium", pytest.param("perfect", marks=pytest.mark.long)]
-)
 @pytest.mark.parametrize("game", VARIANTS, ids=label)
+def test_variants_too_are_played_by_greedy_as_the_player_would(game: AnyGame) -> None:
+    assert differing(game, "greedy", "greedy", steps=25, draws=10_000) == []
+
+
+@pytest.mark.parametrize("opponent", ["medium", pytest.param("perfect", marks=pytest.mark.long)])
+@pytest.mark.parametrize(
+    "game",
+    long_unless(lambda game: game.slug in ("firewall-breach", "number-wars"), VARIANTS),
+    ids=label,
+)
 def test_variants_too_are_played_as_the_player_would(game: AnyGame, opponent: str) -> None:
     assert differing(game, opponent, opponent, steps=25, draws=10_000) == []
 
 
-@pytest.mark.parametrize("game", GAMES, ids=label)
+@pytest.mark.parametrize("game", [*GAMES[:-1], load("number-wars", lp=45)], ids=label)
 def test_a_wrong_mix_would_be_noticed(game: AnyGame) -> None:
     assert differing(game, "hard", "medium", steps=30, draws=DRAWS)
     assert not fits([51_000, 49_000], {"a": 0.5, "b": 0.5}, ("a", "b"))
@@ -144,7 +155,13 @@ def test_a_wrong_mix_would_be_noticed(game: AnyGame) -> None:
 
 
 @pytest.mark.parametrize("opponent", OPPONENTS)
-@pytest.mark.parametrize("slug", BUILT_IN)
+@pytest.mark.parametrize(
+    "slug",
+    [
+        pytest.param(slug, marks=() if slug == "number-wars" else pytest.mark.long)
+        for slug in BUILT_IN
+    ],
+)
 def test_nothing_is_asked_in_python(
     slug: str, opponent: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -156,8 +173,10 @@ def test_nothing_is_asked_in_python(
         games.step(games.random_actions())
 
 
-@pytest.mark.parametrize("opponent", ["greedy", "easy", "perfect"])
-@pytest.mark.parametrize("game", GAMES, ids=label)
+@pytest.mark.parametrize(
+    "opponent", long_unless(lambda name: name == "perfect", ["greedy", "easy", "perfect"])
+)
+@pytest.mark.parametrize("game", MOSTLY_LONG, ids=label)
 def test_a_game_does_not_depend_on_the_size_of_its_batch(game: AnyGame, opponent: str) -> None:
     def played(size: int) -> list[object]:
         games = Versus(game, size, seed=6, opponent=opponent, seat="alternate")
@@ -211,11 +230,11 @@ def test_a_kernel_without_opponents_asks_them_in_python(
     from duels.envs import opponents
 
     kernel = kernel_of(game)._replace(chooser=no_policy)
-    monkeypatch.setattr(opponents, "kernel_of", lambda game: kernel)
+    monkeypatch.setattr(opponents, "kernel_of", lambda game, progress=None: kernel)
     games = Versus(game, 2000, seed=2, opponent="medium", seat=1)
     assert isinstance(games.policy, CachedOpponent)
-    asked = make("medium", "")
-    assert isinstance(asked, Mixed)
+    asked = make_opponent("medium", "")
+    assert isinstance(asked, MixedStrategyOpponent)
     view = View(game, 0, game.start(), (), game.moves())
     batch, rows = Batch(game, DRAWS, seed=2), np.arange(DRAWS)
     seen = batch.observation[:, 0] if batch.sealed else batch.observation
@@ -232,8 +251,8 @@ def test_an_opponent_may_be_named_by_its_beginning() -> None:
 
 @pytest.mark.parametrize("slug", BUILT_IN)
 def test_an_opponent_that_needs_history_is_refused(slug: str) -> None:
-    assert batch_opponents(load(slug)) == ["random", "greedy", "easy", "medium", "hard", "perfect"]
-    with pytest.raises(OptionError, match=f"in a batch of {slug} the opponent is one of random, "):
+    assert batch_opponents(load(slug)) == ["easy", "medium", "hard", "perfect", "greedy", "random"]
+    with pytest.raises(OptionError, match=f"in a batch of {slug} the opponent is one of easy, "):
         Versus(load(slug), 2, opponent="ismcts")
 
 

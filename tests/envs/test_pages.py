@@ -25,7 +25,7 @@ BLOCKS = [
     for number, block in enumerate(
         re.findall(
             r"^```python\n(.*?)^```",
-            (ROOT / "docs" / "envs" / page).read_text(encoding="utf-8"),
+            (ROOT / "docs" / "reference" / "envs" / page).read_text(encoding="utf-8"),
             flags=re.MULTILINE | re.DOTALL,
         )
     )
@@ -53,7 +53,7 @@ def test_every_page_has_a_training_example() -> None:
 def test_the_numbers_in_the_table_are_those_of_the_games() -> None:
     from duels.games import BUILT_IN, load
 
-    text = (ROOT / "docs" / "envs" / "pettingzoo.md").read_text(encoding="utf-8")
+    text = (ROOT / "docs" / "reference" / "envs" / "pettingzoo.md").read_text(encoding="utf-8")
     for slug in BUILT_IN:
         game = load(slug)
         row = next(line for line in text.splitlines() if line.startswith(f"| {game.title} |"))

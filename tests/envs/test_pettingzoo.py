@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from duels.algorithms.belief import alike
+from duels.algorithms.belief import consistent_events
 from duels.core.errors import DuelsError, IllegalMove, OptionError
 from duels.core.game import AnyGame
 from duels.games import load
@@ -107,7 +107,7 @@ def test_two_games_an_agent_cannot_tell_apart_look_the_same(game: AnyGame) -> No
         while true.result is None:
             event = positions.random_event(true.node.turn.source, randomness)
             true = true.after(positions.event_key(env.unwrapped.encoding, event))
-            fits = list(alike(game, other.node.state, true.redact(seat % 2), seat % 2))
+            fits = list(consistent_events(game, other.node.state, true.redact(seat % 2), seat % 2))
             if not fits:
                 break  # the other course cannot go on like this; so far it could
             event = randomness.choice(fits)
@@ -134,7 +134,7 @@ def shown(env: Any, snapshot: Any, agent: str) -> list[Any]:
     episode.node, episode.deciders = snapshot.node, snapshot.node.turn.deciders
     seen = env.observe(agent)
     episode.happened = [step.event() for step in snapshot.path()]
-    text = render.Screen().text(episode, viewer=zoo.SEAT[agent])
+    text = render.EpisodeRenderer().text(episode, viewer=zoo.SEAT[agent])
     return [seen["observation"].tolist(), seen["action_mask"].tolist(), env.infos[agent], text]
 
 

@@ -18,7 +18,8 @@ ROOT = Path(__file__).parents[2]
 RL = pytest.mark.extra("rl")
 SPIEL = pytest.mark.extra("openspiel")
 REFUSED = (
-    "NotEncoded: bare-goofspiel cannot be played through numbers: it lacks moves, features, encode"
+    "NotEncoded: bare-goofspiel has no numerical encoding: "
+    "it does not define moves, features, encode"
 )
 TELL = (
     "def told(ask, *given, **settings):\n"
@@ -109,22 +110,33 @@ def test_openspiel_plays_a_game_of_another_package(tmp_path: Path) -> None:
 
 
 @RL
-def test_a_batch_of_a_game_without_a_kernel_is_refused_in_one_line(tmp_path: Path) -> None:
+def test_a_batch_of_a_game_that_is_not_encoded_is_refused_in_one_line(tmp_path: Path) -> None:
     install(tmp_path)
     script = (
         "import gymnasium, duels.envs.gymnasium, duels.games\n"
-        "for name in ('Goofspiel', 'BareGoofspiel'):\n"
-        "    told(gymnasium.make_vec, f'duels/{name}-v0', num_envs=4)\n"
-        # As CONTRIBUTING.md has it for a game in this package.
-        "duels.games.BUILT_IN['goofspiel'] = 'tests.plugins.goofspiel:Goofspiel'\n"
-        "told(gymnasium.make_vec, 'duels/Goofspiel-v0', num_envs=4)\n"
+        "told(gymnasium.make_vec, 'duels/BareGoofspiel-v0', num_envs=4)\n"
     )
-    refused = (
-        "NoKernel: {} has no kernel; the games with one are "
-        "firewall-breach, number-clash, cipher-siege, digit-duel, number-wars"
+    assert run(tmp_path, script).splitlines() == [
+        "NoKernel: BareGoofspiel has no kernel, and none can be built from its rules: "
+        "it does not define moves, features, encode"
+    ]
+
+
+@pytest.mark.slow
+@RL
+def test_a_batch_of_a_game_without_a_kernel_is_played_on_its_tree(tmp_path: Path) -> None:
+    install(tmp_path)
+    script = (
+        "import gymnasium, duels.envs.gymnasium\n"
+        "games = gymnasium.make_vec('duels/Goofspiel-v0', num_envs=4, cards=3)\n"
+        "games.reset(seed=1)\n"
+        "ends = 0\n"
+        "for _ in range(9):\n"
+        "    actions = games.action_masks().argmax(axis=1)\n"
+        "    ends += int(games.step(actions)[2].sum())\n"
+        "print(ends)\n"
     )
-    said = [refused.format(name) for name in ("Goofspiel", "BareGoofspiel", "Goofspiel")]
-    assert run(tmp_path, script).splitlines() == said
+    assert run(tmp_path, script).splitlines() == ["12"]
 
 
 @pytest.mark.slow

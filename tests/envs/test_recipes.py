@@ -54,6 +54,7 @@ def test_ppo_gets_better(opponent: str) -> None:
     assert curve[-1] < 0.6 * curve[0]
 
 
+@pytest.mark.long
 @pytest.mark.extra("torch")
 def test_ppo_plays_sealed_games_too() -> None:
     small = ("--set", "numbers=4", "--set", "points=2", "--size", "64", "--horizon", "4")

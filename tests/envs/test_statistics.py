@@ -15,7 +15,7 @@ from duels.core.match import Match
 from duels.core.player import View
 from duels.games import load
 from duels.measure import head_to_head
-from duels.players import make
+from duels.players import make_opponent
 
 EXTRA = "needs the extra: pip install 'duels[rl]'"
 np: Any = pytest.importorskip("numpy", reason=EXTRA)
@@ -133,7 +133,7 @@ def test_each_game_is_the_match_with_its_seed(slug: str) -> None:
     early = 0
     for seed in range(60):
         match = Match(load(slug), seed)
-        one = make("greedy", stream(seed, 0))
+        one = make_opponent("greedy", stream(seed, 0))
         moved = False
         while match.result is None:
             if 0 in match.deciders:

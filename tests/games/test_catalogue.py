@@ -31,7 +31,7 @@ def test_unknown_and_ambiguous_names_say_what_there_is() -> None:
     with pytest.raises(UnknownName, match="could be number-clash or number-wars"):
         find("number")
     for wrong in ("", "poker", "x" * 500):
-        with pytest.raises(UnknownName, match="there are firewall-breach, number-clash"):
+        with pytest.raises(UnknownName, match="choose from firewall-breach, number-clash"):
             find(wrong)
 
 

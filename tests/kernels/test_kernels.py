@@ -18,6 +18,7 @@ import pytest
 pytest.importorskip("numba", reason="needs the extra: pip install 'duels[solve]'")
 
 from duels.core.game import AnyGame, Chance, Decide, Over
+from duels.core.payoffs import payoffs
 from duels.envs.batch import Batch
 from duels.games import BUILT_IN, load
 from duels.kernels import np
@@ -30,9 +31,9 @@ from duels.kernels.random_streams import (
     SPACING,
     WORD,
     below,
-    head,
     keys,
-    mixed,
+    seed_word,
+    splitmix64,
 )
 from tests.variants import VARIANTS, name
 
@@ -45,12 +46,12 @@ class Dice:
     """The chance of one game of a batch, in plain Python."""
 
     def __init__(self, seed: int, index: int, stream: int = CHANCE) -> None:
-        self.word = mixed((head(seed) + (2 * index + stream) * SPACING) & WORD)
+        self.word = splitmix64((seed_word(seed) + (2 * index + stream) * SPACING) & WORD)
 
     def below(self, bound: int) -> int:
         while True:
             self.word = (self.word + GOLDEN) & WORD
-            product = (mixed(self.word) >> 32) * bound
+            product = (splitmix64(self.word) >> 32) * bound
             if product & LOW >= (1 << 32) % bound:
                 return product >> 32
 
@@ -74,10 +75,17 @@ def settle(game: AnyGame, state: Any, dice: Dice) -> tuple[Any, Decide | Over]:
 class Walk:
     """A batch and, beside it, each of its games by the pure rules."""
 
-    def __init__(self, game: AnyGame, size: int, seed: int, turn_limit: int = 500) -> None:
+    def __init__(
+        self,
+        game: AnyGame,
+        size: int,
+        seed: int,
+        turn_limit: int = 500,
+        dice: type[Dice] = Dice,
+    ) -> None:
         self.game = game
         self.batch = Batch(game, size, seed, turn_limit=turn_limit)
-        self.dice = [Dice(seed, index) for index in range(size)]
+        self.dice = [dice(seed, index) for index in range(size)]
         self.nodes = [settle(game, game.start(), dice) for dice in self.dice]
         self.decisions = [0] * size
         self.index = {move: number for number, move in enumerate(game.moves())}
@@ -115,9 +123,8 @@ class Walk:
             over = isinstance(turn, Over)
             limited = not over and self.decisions[i] >= batch.turn_limit
             assert (terminated[i], truncated[i]) == (over, limited)
-            winner = turn.winner if isinstance(turn, Over) else None
-            reward = {None: [0, 0], 0: [1, -1], 1: [-1, 1]}[winner]
-            assert rewards[i].tolist() == reward
+            paid = payoffs(turn if isinstance(turn, Over) else None)
+            assert tuple(rewards[i].tolist()) == paid
             assert batch.ending[i] == (BY_RULES if over else BY_LIMIT if limited else 0)
             self.endings[int(batch.ending[i])] += 1
             if over or limited:
@@ -187,18 +194,16 @@ SMALL = [
 ]
 
 
-@pytest.mark.parametrize("game", SMALL, ids=name)
-def test_every_state_and_every_move(game: AnyGame) -> None:
-    """Each move of each reachable state, several times where chance follows."""
-    states = reachable(game)
+def step_everywhere(game: AnyGame, states: list[Any], times: int, dice: type[Dice] = Dice) -> Walk:
+    """A batch that has made each move of each state, and agreed with the rules."""
     index = {move: number for number, move in enumerate(game.moves())}
     rows = [
         (state, [index[move] for move in picks])
         for state in states
         for picks in product(*game.turn(state).options.values())  # type: ignore[union-attr]
-        for _ in range(4 if is_random(game) else 1)
+        for _ in range(times)
     ]
-    walk = Walk(game, size=len(rows), seed=5)
+    walk = Walk(game, size=len(rows), seed=5, dice=dice)
     for i, (state, _) in enumerate(rows):
         walk.batch.set_state(i, state)
         walk.nodes[i] = settle(game, state, walk.dice[i])
@@ -206,6 +211,14 @@ def test_every_state_and_every_move(game: AnyGame) -> None:
     actions = np.array([picks for _, picks in rows])
     walk.step(actions if walk.batch.sealed else actions[:, 0])
     walk.check()
+    return walk
+
+
+@pytest.mark.parametrize("game", SMALL, ids=name)
+def test_every_state_and_every_move(game: AnyGame) -> None:
+    """Each move of each reachable state, several times where chance follows."""
+    states = reachable(game)
+    walk = step_everywhere(game, states, times=4 if is_random(game) else 1)
     met = {state for state, _ in walk.nodes}
     if is_random(game):  # every state that has one before it came up among those after
         assert len(met) >= 0.9 * len(states)
@@ -318,5 +331,5 @@ def test_random_actions_are_legal_and_equally_likely(slug: str) -> None:
 
 def test_a_stream_is_the_published_one() -> None:
     """SplitMix64 from seed 0, as its author prints it."""
-    words = [mixed(n * GOLDEN & WORD) for n in (1, 2, 3)]
+    words = [splitmix64(n * GOLDEN & WORD) for n in (1, 2, 3)]
     assert words == [0xE220A8397B1DCDAF, 0x6E789E6AA1B965F4, 0x06C45D188009454F]

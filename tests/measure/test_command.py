@@ -42,7 +42,7 @@ def test_text_says_the_same() -> None:
     assert done.returncode == 0
     assert "Player 1: perfect play scores 0.569959 in this seat" in done.stdout
     assert "against its best response   0.560185" in done.stdout
-    assert "gives away 0.027778, comes up 0.2963 x a game" in done.stdout
+    assert "gives away 0.027778, occurs 0.2963 times per game" in done.stdout
 
 
 @pytest.mark.parametrize(
@@ -50,11 +50,11 @@ def test_text_says_the_same() -> None:
     [
         ("fire nobody", "there is no player 'nobody'", 2),
         ("fire human", "a human chooses at a keyboard", 2),
-        ("fire ismcts", "does not say how likely each is", 1),
+        ("fire ismcts", "does not state how likely each is", 1),
         ("chess greedy", "chess", 2),
         ("fire greedy --set walls=3", "no option 'walls'", 2),
         ("cipher greedy --set swap=chosen", "turn_limit=N", 1),
-        ("fire greedy --turn-limit 0", "expected a number from 1 up", 2),
+        ("fire greedy --turn-limit 0", "expected a whole number from 1 to 999999", 2),
     ],
 )
 def test_errors_are_one_line(words: str, said: str, status: int) -> None:

@@ -23,7 +23,9 @@ from duels.measure.dispatch import (
     state_query,
 )
 from duels.measure.policies import NotMeasurable, QueriedPolicy
-from duels.players import make
+from duels.players import make_opponent
+from tests.plugins.goofspiel import Goofspiel
+from tests.variants import long_unless
 
 np: Any = pytest.importorskip("numpy", reason="needs the extra: pip install 'duels[solve]'")
 pytest.importorskip("numba", reason="needs the extra: pip install 'duels[solve]'")
@@ -42,6 +44,8 @@ VARIANTS: list[AnyGame] = [
     load("number-wars", numbers=4, lp=15),
     load("number-wars", numbers=3, lp="6/9", refresh=False, first=1),
 ]
+# In the fast tests: a sealed and an alternating game, whose kernels are the quickest to compile.
+MOSTLY_LONG = long_unless(lambda game: game in VARIANTS[4:6], VARIANTS)
 
 
 def noise(observations: Any, masks: Any) -> Any:
@@ -65,7 +69,7 @@ def both(
     )
 
 
-@pytest.mark.parametrize("game", VARIANTS, ids=lambda game: f"{game.slug}-{game.differing()}")
+@pytest.mark.parametrize("game", MOSTLY_LONG, ids=lambda game: f"{game.slug}-{game.differing()}")
 @pytest.mark.parametrize("seat", [0, 1])
 def test_both_walks_find_the_same(game: AnyGame, seat: int) -> None:
     plain, rows = both(game, seat, noise)
@@ -84,14 +88,18 @@ def test_both_walks_find_the_same(game: AnyGame, seat: int) -> None:
     assert rows.find(game.start()) == 0
 
 
-@pytest.mark.parametrize("game", VARIANTS, ids=lambda game: f"{game.slug}-{game.differing()}")
+@pytest.mark.parametrize(
+    "game",
+    long_unless(lambda game: game.slug == "number-wars", VARIANTS),
+    ids=lambda game: f"{game.slug}-{game.differing()}",
+)
 def test_two_mixes_against_each_other_come_to_the_same(game: AnyGame) -> None:
     for other in ("perfect", "greedy", "random"):
         plain, rows = both(game, 0, noise, other)
         assert rows.values()[0] == pytest.approx(plain.values()[0], abs=1e-12)
 
 
-@pytest.mark.parametrize("game", VARIANTS, ids=lambda game: f"{game.slug}-{game.differing()}")
+@pytest.mark.parametrize("game", MOSTLY_LONG, ids=lambda game: f"{game.slug}-{game.differing()}")
 @pytest.mark.parametrize("seat", [0, 1])
 def test_perfect_play_scores_the_same_on_both_walks(game: AnyGame, seat: int) -> None:
     asked, perfect = QueriedPolicy(game, noise), QueriedPolicy(game, "perfect")
@@ -100,7 +108,7 @@ def test_perfect_play_scores_the_same_on_both_walks(game: AnyGame, seat: int) ->
     assert score_against(rows, asked, perfect) == pytest.approx(wanted, abs=1e-12)
 
 
-@pytest.mark.parametrize("game", VARIANTS, ids=lambda game: f"{game.slug}-{game.differing()}")
+@pytest.mark.parametrize("game", MOSTLY_LONG, ids=lambda game: f"{game.slug}-{game.differing()}")
 def test_values_read_in_arrays_are_those_of_the_solution(game: AnyGame) -> None:
     _, rows = both(game, 0, "random")
     wanted = [float(solve(game).value(rows.state(number))) for number in range(len(rows))]
@@ -130,7 +138,7 @@ def test_values_of_the_usual_games_are_those_of_their_tables(
     assert optimal(game, np.array(rows, kernel.dtype)).tolist() == wanted
 
 
-@pytest.mark.parametrize("game", VARIANTS, ids=lambda game: f"{game.slug}-{game.differing()}")
+@pytest.mark.parametrize("game", MOSTLY_LONG, ids=lambda game: f"{game.slug}-{game.differing()}")
 @pytest.mark.parametrize("player", ["random", "greedy", "hard", "perfect"])
 def test_compiled_mixes_are_those_of_the_player(game: AnyGame, player: str) -> None:
     _, rows = both(game, 0, "random")
@@ -149,7 +157,11 @@ def test_compiled_mixes_are_those_of_the_player(game: AnyGame, player: str) -> N
             assert row == pytest.approx([mix.get(move, 0.0) for move in game.moves()], abs=1e-9)
 
 
-@pytest.mark.parametrize("game", [VARIANTS[1], VARIANTS[2]], ids=lambda game: game.slug)
+@pytest.mark.parametrize(
+    "game",
+    long_unless(lambda game: game is VARIANTS[2], [VARIANTS[1], VARIANTS[2]]),
+    ids=lambda game: game.slug,
+)
 def test_levels_are_measured_alike_on_both_walks(game: AnyGame) -> None:
     for seat in (0, 1):
         plain, rows = both(game, seat, "easy")
@@ -199,7 +211,11 @@ def test_the_responder_of_a_large_game_can_be_played() -> None:
     game = load("number-clash", numbers=6)
     for seat in (0, 1):
         player = best_response(game, "greedy", seat)
-        one, two = (player, make("greedy", "")) if seat == 0 else (make("greedy", ""), player)
+        one, two = (
+            (player, make_opponent("greedy", ""))
+            if seat == 0
+            else (make_opponent("greedy", ""), player)
+        )
         score = head_to_head(game, one, two)
         assert (score if seat == 0 else 1 - score) == pytest.approx(player.value, abs=1e-12)
 
@@ -251,5 +267,17 @@ def test_the_32_bits_of_a_network_are_good_enough() -> None:
 
 def test_too_many_positions_for_python_are_refused() -> None:
     game = load("number-wars", numbers=4, lp=15)
-    with pytest.raises(TooLarge, match=r"^more than 100 positions of number-wars can be reached$"):
+    with pytest.raises(
+        TooLarge, match=r"^number-wars has more than 100 transitions between positions$"
+    ):
         Enumeration(game, 0, state_query(QueriedPolicy(game, "random")), largest=100)
+
+
+def test_a_game_that_begins_with_chance_is_enumerated_by_its_rules() -> None:
+    """Its kernel, made of its tree, packs no position before the chance event."""
+    policy = QueriedPolicy(Goofspiel(cards=3), "greedy")
+    with pytest.raises(ChanceInKernel, match="begins with a chance event"):
+        CompiledEnumeration(policy.game, 0, position_query(policy, None))
+    found = enumerate_positions(policy.game, 0, policy, large=True)
+    assert isinstance(found, Enumeration)
+    assert found.value > 0.5

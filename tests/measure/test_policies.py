@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from fractions import Fraction
 from functools import partial
+from itertools import product
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -28,8 +30,8 @@ from duels.measure import (
     value,
 )
 from duels.measure.sampled import sampled_exploitability
-from duels.players import make
-from duels.players.runner import Host
+from duels.players import make_opponent
+from duels.players.runner import MatchRunner
 
 np = pytest.importorskip("numpy", reason="needs the extra: pip install 'duels[rl]'")
 gymnasium = pytest.importorskip("gymnasium", reason="needs the extra: pip install 'duels[rl]'")
@@ -75,18 +77,60 @@ def test_a_normalized_agent_is_measured_with_normalized_observations_and_its_sea
     assert found.exploitability == pytest.approx(wanted.exploitability, abs=1e-12)
     told = {"declared": True, "normalize": True, "memory": False}
     assert found.to_json()["observations"] == {"1": told, "2": told}
-    assert any("asked with normalized observations" in line for line in found.text())
+    assert any("given normalized observations" in line for line in found.text())
 
 
-def test_a_bare_function_is_asked_with_raw_observations_and_the_result_says_so() -> None:
+def test_a_plain_function_is_given_raw_observations_and_the_result_says_so() -> None:
     game = load("firewall-breach")
     found = exploitability(game, agent)
     assert found.total > 2 * exploitability(game, Agent()).total  # the trap, and why it is said
     told = {"declared": False, "normalize": False, "memory": False}
     assert found.to_json()["observations"] == {"1": told, "2": told}
-    assert any("bare function" in line and "env.policy" in line for line in found.text())
+    assert any("plain function" in line and "env.policy" in line for line in found.text())
     assert exploitability(game, "greedy").to_json()["observations"] == {"1": None, "2": None}
-    assert not any("bare function" in line for line in exploitability(game, "greedy").text())
+    assert not any("plain function" in line for line in exploitability(game, "greedy").text())
+
+
+def exact_scores(attack: Any) -> tuple[Fraction, Fraction]:
+    """An agent's scores against its best response, when it starts and when it does not.
+
+    From the rulebook, in fractions, without the code of the project: `attack[own][other]` is the
+    chance of an attack. A miss leads from one player's turn to the other's and back.
+    """
+    mine: dict[tuple[int, int], Fraction] = {}  # by own and other firewall, on the agent's turn
+    theirs: dict[tuple[int, int], Fraction] = {}
+
+    def after(found: dict[tuple[int, int], Fraction], own: int, other: int) -> Fraction:
+        return Fraction(other <= 0) if own <= 0 or other <= 0 else found[own, other]
+
+    for own, other in sorted(product(range(1, 11), repeat=2), key=sum):
+        p = Fraction(str(attack[own - 1][other - 1]))
+        ended = p / 2 * after(theirs, own, other - 3) + (1 - p) * after(theirs, own, other - 1)
+        bypassed = after(mine, own - 1, other)
+        attacked = (after(mine, own - 3, other) / 2 + ended / 2) / (1 - p / 4)
+        theirs[own, other] = min(bypassed, attacked)
+        mine[own, other] = ended + p / 2 * theirs[own, other]
+    return mine[10, 10], theirs[10, 10]
+
+
+@pytest.mark.parametrize("seats", [("first", "second"), ("second", "first"), ("always", "always")])
+def test_a_pair_of_trained_agents_scores_what_fractions_say(seats: tuple[str, str]) -> None:
+    """The agent, the agent with its seats confused, and what it plays if its inputs saturate."""
+    attack = [[[ATTACK.get(f"{seat}/{own}", [1] * 10)[other - 1] for other in range(1, 11)]
+               for own in range(1, 11)] for seat in seats]  # fmt: skip
+
+    def by_table(seat: int) -> Any:
+        def policy(observations: Any, masks: Any) -> Any:
+            p = np.array(attack[seat])[observations[:, 0] - 1, observations[:, 1] - 1]
+            return np.stack([p, 1 - p], axis=1)
+
+        return policy
+
+    found = exploitability("firewall-breach", (by_table(0), by_table(1)))
+    exact = exact_scores(attack[0])[0], exact_scores(attack[1])[1]
+    assert found.value_vs_best_response == pytest.approx([float(v) for v in exact], abs=1e-12)
+    known = {"first": (0.0225, 0.0203), "second": (0.0251, 0.0189), "always": (0.1252, 0.1063)}
+    assert tuple(round(v, 4) for v in found.exploitability) == known[seats[0]]
 
 
 def recorder(seen: set[tuple[Any, ...]]) -> Any:
@@ -196,9 +240,9 @@ def test_a_policy_for_other_rules_is_refused() -> None:
 def test_the_result_says_that_a_seat_was_never_the_agents() -> None:
     game = load("firewall-breach", strength=3)
     text = exploitability(game, DuelEnv(game, seat=1).policy(uniform)).text()
-    assert "The policy's environment never has its agent as Player 1." in text
+    assert "In the policy's environment the agent is never Player 1." in text
     text = exploitability(game, DuelEnv(game, seat="alternate").policy(uniform)).text()
-    assert not any("never has its agent" in line for line in text)
+    assert not any("the agent is never" in line for line in text)
 
 
 # One policy for each seat
@@ -232,7 +276,7 @@ def test_each_seat_may_have_a_policy_of_its_own(
 
 @pytest.mark.parametrize("wrong", [(), ("greedy",), ("greedy", "random", "random")])
 def test_a_pair_is_two(wrong: tuple[str, ...]) -> None:
-    with pytest.raises(NotMeasurable, match=r"two, \(first, second\); got"):
+    with pytest.raises(NotMeasurable, match=r"a pair of policies, \(first, second\); got"):
         exploitability("firewall-breach", wrong)
 
 
@@ -262,7 +306,7 @@ def test_the_learned_response_to_the_full_game_plays_and_scores_what_it_says(fir
     games, won = 400, 0.0
     for seed in range(games):
         match = Match(game, seed=seed)
-        Host(match, {0: player, 1: make("perfect", f"{seed}")}).finish()
+        MatchRunner(match, {0: player, 1: make_opponent("perfect", f"{seed}")}).finish()
         assert match.result is not None
         won += {0: 1.0, 1: 0.0, None: 0.5}[match.result.winner]
     assert won / games == pytest.approx(float(player.value), abs=5 * 0.5 / games**0.5)
@@ -351,5 +395,5 @@ def test_games_go_by_their_names_everywhere() -> None:
     assert next(iter(positions("firewall-breach", 1))).player in (0, 1)
     with pytest.raises(UnknownName, match="there is no game 'chess'"):
         exploitability("chess", "greedy")
-    with pytest.raises(OptionError, match="a game is a name or what load"):
+    with pytest.raises(OptionError, match="expected the name of a game or the result of load"):
         exploitability(type(game), "greedy")  # type: ignore[arg-type]

@@ -53,7 +53,7 @@ def test_a_program_that_says_its_mix_is_measured_exactly() -> None:
     assert found.exploitability == pytest.approx(wanted.exploitability, abs=1e-12)
 
 
-def test_who_does_not_say_it_is_refused_there() -> None:
+def test_a_player_without_a_mixed_strategy_is_refused_there() -> None:
     bot = External(command("plays"), limits=PATIENT)
     with pytest.raises(NoMixedStrategy):
         exploitability(SMALL, bot)
@@ -149,14 +149,14 @@ def test_the_command_says_which_of_the_two_it_is() -> None:
     exact = json.loads(run(command("mixes"), "--json").stdout)
     assert exact["kind"] == "exact"
     assert "note" not in exact
-    done = run(command("plays"), "--json", "--games", "50")
+    done = run(command("plays"), "--json", "-n", "50")
     found = json.loads(done.stdout)
     assert found["kind"] == "sampled lower bound"
     assert set(found["interval"]) == {"1", "2"}
     assert "50 fresh games" in found["note"]
-    text = run(command("plays"), "--games", "50").stdout
+    text = run(command("plays"), "-n", "50").stdout
     assert "at least" in text
-    assert "It does not say its mixed strategy" in text
+    assert "It does not state its mixed strategy" in text
 
 
 def test_the_command_says_in_one_line_that_a_bot_failed() -> None:
@@ -183,7 +183,7 @@ def test_a_program_that_is_sampled_gets_streams_that_it_cannot_know(tmp_path: Pa
             "    if asked['type'] != 'over':\n"
             "        print(json.dumps(answer), flush=True)\n"
         )
-        done = run(f"{sys.executable} {bot}", "--games", "20")
+        done = run(f"{sys.executable} {bot}", "-n", "20")
         assert done.returncode == 0, done.stderr
         told.append({line.rpartition(" ")[0] for line in marks.read_text().splitlines()})
     assert len(told[0]) > 40

@@ -18,8 +18,8 @@ from duels.core.match import Match, inform
 from duels.core.player import Player, View, answer, answer_async
 from duels.games import BUILT_IN as GAMES
 from duels.games import load
-from duels.players import BUILT_IN, class_of, make, needs_solution
-from duels.players.base import Mixed
+from duels.players import BUILT_IN, class_of, make_opponent, needs_solution
+from duels.players.base import MixedStrategyOpponent
 from duels.players.ismcts import Ismcts
 
 ROOT = Path(__file__).parents[2]
@@ -27,7 +27,7 @@ ROOT = Path(__file__).parents[2]
 
 @pytest.mark.parametrize("name", BUILT_IN)
 def test_an_opponent_is_a_player_and_says_what_it_needs(name: str) -> None:
-    made = make(name, stream(1, 0))
+    made = make_opponent(name, stream(1, 0))
     assert isinstance(made, Player)
     assert type(made) is class_of(name)
     assert made.needs_solution == needs_solution(name) == ("optimal" in type(made).__module__)
@@ -41,23 +41,23 @@ def test_no_other_player_needs_a_solution() -> None:
 
 
 @pytest.mark.parametrize("name", BUILT_IN)
-def test_a_mix_is_told_by_those_who_know_it_and_by_no_other(name: str) -> None:
+def test_only_players_with_a_mixed_strategy_give_one(name: str) -> None:
     view = Match(load("number-clash", numbers=4), seed=1).view(0)
-    made = make(name, stream(1, 0))
+    made = make_opponent(name, stream(1, 0))
     mix = made.mixed_strategy(view)
-    assert (mix is not None) == isinstance(made, Mixed)
+    assert (mix is not None) == isinstance(made, MixedStrategyOpponent)
     if mix is None:
         assert name == "ismcts"
         return
     assert sum(mix.values()) == pytest.approx(1)
-    chosen = {make(name, stream(seed, 0)).choose(view) for seed in range(200)}
+    chosen = {make_opponent(name, stream(seed, 0)).choose(view) for seed in range(200)}
     assert chosen == {move for move, chance in mix.items() if chance > 0.02}
 
 
 def test_no_opponent_holds_the_seed_of_the_match() -> None:
     seed = 987654321
     for name in BUILT_IN:
-        made = make(name, stream(seed, 1))
+        made = make_opponent(name, stream(seed, 1))
         assert str(seed) not in repr(vars(made))
 
 
@@ -152,7 +152,10 @@ def test_a_search_stops_when_it_is_cancelled(slug: str) -> None:
     player = Watched()
     asyncio.run(play(player))
     player.answered.wait()
-    assert make("ismcts", "").choose(view._replace(options=view.options[:1])) == view.options[0]
+    assert (
+        make_opponent("ismcts", "").choose(view._replace(options=view.options[:1]))
+        == view.options[0]
+    )
 
 
 class Ticking(Ismcts):
@@ -227,7 +230,7 @@ def test_an_answer_that_is_no_text_is_refused(wrong: Any) -> None:
 
     view = Match(load("firewall-breach"), seed=1).view(0)
     for awaited in (False, True):
-        with pytest.raises(MalformedMove, match="a move is a text"):
+        with pytest.raises(MalformedMove, match="expected a move as text"):
             answer(Told(later() if awaited else wrong), view)
-        with pytest.raises(MalformedMove, match="a move is a text"):
+        with pytest.raises(MalformedMove, match="expected a move as text"):
             asyncio.run(answer_async(Told(later() if awaited else wrong), view))

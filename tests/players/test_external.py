@@ -21,10 +21,18 @@ from duels.core.match import Match
 from duels.core.player import Player, View
 from duels.core.wire import dump_view, load_view
 from duels.games import BUILT_IN, find, load
-from duels.players import CLASS, COMMAND, Named, named, needs_solution, outside, player
+from duels.players import (
+    CLASS,
+    COMMAND,
+    PlayerSpec,
+    external_kind,
+    make_player,
+    needs_solution,
+    parse_spec,
+)
 from duels.players.check import check, variants
 from duels.players.external import External, ProcessLimits, request
-from duels.players.runner import Host
+from duels.players.runner import MatchRunner
 from duels.players.uniform import Uniform
 from tests.players.zoo import command
 from tests.plugins.goofspiel import Goofspiel
@@ -39,11 +47,48 @@ GAMES = [find(slug) for slug in BUILT_IN]
 
 
 def test_texts_name_players() -> None:
-    assert named("greed") == Named("built-in", "greedy")
-    assert named(" human ") == Named("human", "human")
-    assert named("some.module:Clever") == Named(CLASS, "some.module:Clever")
-    assert named(f"{sys.executable} bot.py") == Named(COMMAND, f"{sys.executable} bot.py")
-    assert [outside(text) for text in ("greedy", "x:Y", "./bot")] == [None, CLASS, COMMAND]
+    assert parse_spec("greed") == PlayerSpec("built-in", "greedy")
+    assert parse_spec(" human ") == PlayerSpec("human", "human")
+    assert parse_spec("some.module:Clever") == PlayerSpec(CLASS, "some.module:Clever")
+    assert parse_spec(f"{sys.executable} bot.py") == PlayerSpec(COMMAND, f"{sys.executable} bot.py")
+    assert [external_kind(text) for text in ("greedy", "x:Y", "./bot")] == [None, CLASS, COMMAND]
+
+
+def test_players_have_names_and_limits_of_their_own() -> None:
+    bot = f"{sys.executable} bot.py"
+    found = parse_spec(f"new={bot} --depth=3,time=0.5,memory=256")
+    assert found == PlayerSpec(COMMAND, f"{bot} --depth=3", "new", 0.5, 256)
+    assert found.text == f"new={bot} --depth=3,time=0.5,memory=256"
+    assert (found.title, parse_spec(bot).title) == ("new", bot)
+    limits = found.limits()
+    assert (limits.seconds, limits.memory, limits.always) == (0.5, 256, True)
+    assert parse_spec(bot).limits() == ProcessLimits.usual()
+    assert parse_spec("it=x.y:Z,time=2") == PlayerSpec(CLASS, "x.y:Z", "it", 2.0)
+    assert parse_spec("strong=perf") == PlayerSpec("built-in", "perfect", "strong")
+    # An equals sign or a comma of the command's own is not a name or a limit.
+    assert parse_spec(f"{sys.executable} bot.py x=1").label == ""
+    assert parse_spec(f"{sys.executable} bot.py 'x,time=2'").seconds is None
+    assert [external_kind(text) for text in ("a=greedy", "a=x:Y", "a=./bot,time=1")] == [
+        None, CLASS, COMMAND,
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("perfect=./bot", "a built-in player is called perfect; choose another name"),
+        ("a(b=./bot", "a player's name has up to 24 letters"),
+        ("x" * 25 + "=greedy", "a player's name has up to 24 letters"),
+        ("./bot,time=soon", "time: expected a number of seconds above 0; got 'soon'"),
+        ("./bot,memory=1.5", "memory: expected a whole number of MB above 0; got '1.5'"),
+        ("./bot,time=1,time=2", "time is given twice"),
+        ("greedy,time=1", "only programs and classes take limits; greedy is built in"),
+        ("me=human", "a human cannot be given a name here"),
+    ],
+)
+def test_names_and_limits_that_are_wrong_are_told_so(text: str, why: str) -> None:
+    with pytest.raises(OptionError, match=re.escape(why)):
+        parse_spec(text)
 
 
 @pytest.mark.parametrize(
@@ -61,13 +106,13 @@ def test_texts_name_players() -> None:
 )
 def test_texts_that_name_no_player_are_told_so(text: str, why: str) -> None:
     with pytest.raises((UnknownName, OptionError), match=re.escape(why)):
-        named(text)
+        parse_spec(text)
 
 
 def test_a_file_that_cannot_be_run_is_told_so(tmp_path: Path) -> None:
     (tmp_path / "bot.py").write_text("")
     with pytest.raises(UnknownName, match="chmod"):
-        named(f"{tmp_path}/bot.py")
+        parse_spec(f"{tmp_path}/bot.py")
 
 
 CLASSES = """
@@ -121,17 +166,19 @@ def classes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
 
 
 def test_classes_are_found_and_made(classes: str) -> None:
-    assert type(player(f"{classes}:Plain", "s")).__name__ == "Plain"
-    assert player(f"{classes}:Streamed", "s").stream == "s"
+    assert type(make_player(f"{classes}:Plain", "s")).__name__ == "Plain"
+    assert make_player(f"{classes}:Streamed", "s").stream == "s"
     assert needs_solution(f"{classes}:Solved")
     assert not needs_solution(f"{classes}:Plain", f"{sys.executable} bot.py")
     for wrong, why in (
-        ("Needy", "cannot be made"), ("Nobody", "is no subclass"), ("Player.choose", "is no subc")
-    ):  # fmt: skip
+        ("Needy", "cannot be created"),
+        ("Nobody", "is not a subclass"),
+        ("Player.choose", "is not a subc"),
+    ):
         with pytest.raises(UnknownName, match=why):
-            player(f"{classes}:{wrong}", "s")
+            make_player(f"{classes}:{wrong}", "s")
     with pytest.raises(UnknownName, match="cannot be imported: ModuleNotFoundError"):
-        player("no_such_module_here:Bot", "s")
+        make_player("no_such_module_here:Bot", "s")
 
 
 @pytest.mark.parametrize(
@@ -139,14 +186,14 @@ def test_classes_are_found_and_made(classes: str) -> None:
     [
         ("Raises", "ValueError: no idea"),
         ("Exits", "SystemExit: enough"),
-        ("Numbers", "a move is a text; got 7"),
+        ("Numbers", "expected a move as text; got 7"),
         ("Elsewhere", "'elsewhere' is not an option"),
         ("Deaf", "OSError: what?"),
     ],
 )
 def test_a_class_that_fails_forfeits_with_the_reason(classes: str, wrong: str, why: str) -> None:
     match = Match(load("cipher-siege"), seed=2)
-    Host(match, {0: Uniform(""), 1: player(f"{classes}:{wrong}", "s")}).finish()
+    MatchRunner(match, {0: Uniform(""), 1: make_player(f"{classes}:{wrong}", "s")}).finish()
     assert match.result is not None
     assert (match.result.winner, match.result.by) == (0, "forfeit")
     assert why in record.to_json(match)["entries"][-1]["why"]
@@ -155,7 +202,9 @@ def test_a_class_that_fails_forfeits_with_the_reason(classes: str, wrong: str, w
 def test_what_goes_wrong_in_an_opponent_of_ours_is_not_its_forfeit() -> None:
     game = load("cipher-siege", values=3)
     with pytest.raises(Exception, match="solve"):
-        Host(Match(game, seed=2), dict.fromkeys((0, 1), player("perfect", "s"))).finish()
+        MatchRunner(
+            Match(game, seed=2), dict.fromkeys((0, 1), make_player("perfect", "s"))
+        ).finish()
 
 
 # What is sent
@@ -183,8 +232,7 @@ def test_a_request_is_the_view_of_the_wire_and_can_be_read_back(game: AnyGame) -
         assert "\n" not in line
         asked = json.loads(line)
         assert (asked["type"], asked["seconds"], asked["seed"]) == ("choose", 2.5, "a seed")
-        wanted = json.loads(json.dumps(dump_view(view, table=False)))
-        wanted["choice"] = None
+        wanted = json.loads(json.dumps(dump_view(view, display=False)))
         assert asked["view"] == wanted
         assert load_view(asked["view"], load) == view
 
@@ -195,7 +243,7 @@ def test_a_request_is_the_view_of_the_wire_and_can_be_read_back(game: AnyGame) -
 def finished(bot: Player, seed: int, slug: str = "number-wars") -> Match:
     bot.stream = stream(seed, 0)
     match = Match(load(slug), seed)
-    Host(match, {0: bot, 1: player("greedy", stream(seed, 1))}).finish()
+    MatchRunner(match, {0: bot, 1: make_player("greedy", stream(seed, 1))}).finish()
     return match
 
 
@@ -266,7 +314,7 @@ def test_a_bot_is_told_the_clock_and_not_the_other_hand(tmp_path: Path) -> None:
         tmp_path, TELLS.replace('"games": ["number-wars"], "history": False', '"more": 1')
     )
     match = Match(load("cipher-siege"), seed=3, time_limit=50.0)
-    Host(match, {0: bot, 1: player("greedy", "")}).choose()
+    MatchRunner(match, {0: bot, 1: make_player("greedy", "")}).choose()
     bot.close()
     asked = json.loads((tmp_path / "bot.py.told").read_text().splitlines()[1])
     assert 0 < asked["seconds"] <= 50
@@ -327,7 +375,7 @@ def test_every_option_of_every_game_is_tried() -> None:
 
 
 def blocks(language: str) -> list[str]:
-    page = (ROOT / "docs" / "bots.md").read_text(encoding="utf-8")
+    page = (ROOT / "docs" / "reference" / "bots.md").read_text(encoding="utf-8")
     return re.findall(rf"^```{language}\n(.*?)^```", page, flags=re.MULTILINE | re.DOTALL)
 
 
@@ -353,7 +401,7 @@ def test_the_bots_of_the_page_play_every_game(
 
 
 def test_the_example_of_the_page_is_a_request() -> None:
-    page = (ROOT / "docs" / "bots.md").read_text(encoding="utf-8")
+    page = (ROOT / "docs" / "reference" / "bots.md").read_text(encoding="utf-8")
     (shown,) = re.findall(r'^\{"type": "view".*?\}$', page, flags=re.MULTILINE | re.DOTALL)
     match = Match(load("firewall-breach"), seed=2024)
     match.submit(0, "attack")

@@ -15,11 +15,11 @@ from duels.core.game import AnyGame
 from duels.core.match import Match
 from duels.core.player import Player
 from duels.games import find, load
-from duels.players import player
+from duels.players import make_player
 from duels.players.check import check
 from duels.players.external import ProcessLimits
 from duels.players.isolated import Isolated
-from duels.players.runner import Host
+from duels.players.runner import MatchRunner
 from duels.players.uniform import Uniform
 from tests.variants import VARIANTS, name
 
@@ -138,7 +138,7 @@ def finished(one: Player, game: AnyGame, seed: int, seat: int = 0) -> Match:
     if isinstance(one, Isolated):
         one.renew(stream(seed, seat), game)
     match = Match(game, seed, turn_limit=60)
-    Host(match, {seat: one, 1 - seat: Uniform(stream(seed, 1 - seat))}).finish()
+    MatchRunner(match, {seat: one, 1 - seat: Uniform(stream(seed, 1 - seat))}).finish()
     return match
 
 
@@ -148,7 +148,7 @@ def test_a_class_plays_as_it_does_in_this_process(made: Named, game: AnyGame) ->
     apart = made("Hashes")
     for seed in (1, 2):
         for seat in (0, 1):
-            here = player(apart.name, stream(seed, seat))
+            here = make_player(apart.name, stream(seed, seat))
             match = finished(apart, game, seed, seat)
             assert match.events == finished(here, game, seed, seat).events
             assert match.result is not None
@@ -174,13 +174,15 @@ def test_what_is_no_fault_is_none(
         ("Leaves", "SystemExit: enough"),
         ("Exits", "its program ended with exit status 3"),
         ("Hangs", r"it did not answer within 0\.5 s"),
-        ("Numbers", "a move is a text; got 7"),
+        ("Numbers", "expected a move as text; got 7"),
         ("Elsewhere", "'elsewhere' is not an option"),
         ("Deaf", r"OSError: what\? ?\[2J"),
-        ("Needy", "cannot be made with a stream or with nothing: RuntimeError: no data"),
+        ("Needy", "cannot be created with a stream or without arguments: RuntimeError: no data"),
     ],
 )
-def test_who_fails_forfeits_with_the_reason_and_plays_on(made: Named, kind: str, why: str) -> None:
+def test_a_player_that_fails_forfeits_with_the_reason_and_plays_on(
+    made: Named, kind: str, why: str
+) -> None:
     one = made(kind, SHORT if kind == "Hangs" else PATIENT)
     for seed in (1, 2):  # the second time in the same process, or in a new one
         match = finished(one, load("cipher-siege"), seed, seat=1)
@@ -202,7 +204,7 @@ def test_a_mix_is_that_of_the_class_or_none(made: Named) -> None:
 
 
 @pytest.mark.slow
-def test_who_stalls_is_told_apart_from_who_plays_badly(made: Named) -> None:
+def test_a_player_that_stalls_is_told_apart_from_one_that_plays_badly(made: Named) -> None:
     for kind, stalled in (("Hangs", True), ("Needy", True), ("Elsewhere", False), ("First", False)):
         one = made(kind, SHORT if kind == "Hangs" else PATIENT)
         finished(one, load("number-clash"), seed=1)
@@ -216,7 +218,7 @@ def test_the_check_tells_a_listener_what_happens(made: Named, apart: bool) -> No
     if apart:
         assert check(one, games, PATIENT).fine
         return
-    deaf = player(one.name.replace("Listens", "Deaf"), "")
+    deaf = make_player(one.name.replace("Listens", "Deaf"), "")
     found = check(deaf, games[:1], PATIENT).games[0].failure
     assert found is not None
     assert "OSError: what?" in found.why

@@ -4,16 +4,22 @@ from __future__ import annotations
 
 import pytest
 
+from duels.analysis.position import match_after
 from duels.core.chance import stream
 from duels.core.errors import UnknownName
 from duels.core.game import AnyGame
 from duels.core.match import Match
+from duels.core.payoffs import payoffs
 from duels.core.record import dumps, loads
 from duels.games import BUILT_IN as GAMES
 from duels.games import load
-from duels.players import BUILT_IN, full_name, make
+from duels.players import BUILT_IN, full_name, make_opponent
 from duels.players.base import Opponent
 from duels.players.ismcts import Ismcts
+from tests.plugins.goofspiel import Goofspiel
+from tests.plugins.kuhn_poker import KuhnPoker
+from tests.plugins.leduc_poker import LeducPoker
+from tests.plugins.liars_dice import LiarsDice
 from tests.variants import VARIANTS, name
 
 
@@ -25,7 +31,8 @@ def play(game: AnyGame, players: tuple[str, str], seed: int, stop_at: int = 10**
 
 def finish(match: Match, stop_at: int = 10**6) -> None:
     seats = [
-        make(name, stream(match.seed or 0, player)) for player, name in enumerate(match.players)
+        make_opponent(name, stream(match.seed or 0, player))
+        for player, name in enumerate(match.players)
     ]
     while match.result is None and len(match.events) < stop_at:
         for player in match.deciders:
@@ -39,8 +46,19 @@ def test_opponents_play_every_variant(game: AnyGame, opponent: str) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("opponent", BUILT_IN)
-@pytest.mark.parametrize("slug", GAMES)
+@pytest.mark.parametrize(
+    ("slug", "opponent"),
+    [
+        # Of the search, test_a_search_needs_only_the_rules has every game, on a small budget.
+        pytest.param(
+            slug,
+            opponent,
+            marks=pytest.mark.long if (opponent == "ismcts" and slug != "firewall-breach") else (),
+        )
+        for slug in GAMES
+        for opponent in BUILT_IN
+    ],
+)
 def test_opponents_play_every_game(slug: str, opponent: str) -> None:
     match = Match(load(slug), 3, players=(opponent, "random"), turn_limit=12)
     finish(match)
@@ -70,15 +88,18 @@ def test_greedy_beats_random(slug: str) -> None:
 
 def test_greedy_takes_a_certain_win() -> None:
     match = Match(load("firewall-breach", strength="10/1"), seed=1)
-    assert make("greedy", stream(1, 0)).choose(match.view(0)) == "bypass"
+    assert make_opponent("greedy", stream(1, 0)).choose(match.view(0)) == "bypass"
     match = Match(load("number-wars", lp="100/5"), seed=1)
-    assert int(make("greedy", stream(1, 0)).choose(match.view(0))) >= 5
+    assert int(make_opponent("greedy", stream(1, 0)).choose(match.view(0))) >= 5
 
 
 def test_opponents_do_not_share_their_randomness_with_the_dice() -> None:
     """Two opponents with one seed draw from streams of their own."""
     view = Match(load("number-clash"), seed=1).view(0)
-    picks = [[make("random", stream(seed, p)).choose(view) for seed in range(60)] for p in (0, 1)]
+    picks = [
+        [make_opponent("random", stream(seed, p)).choose(view) for seed in range(60)]
+        for p in (0, 1)
+    ]
     assert picks[0] != picks[1]
     assert len(set(picks[0])) == 10
 
@@ -86,7 +107,7 @@ def test_opponents_do_not_share_their_randomness_with_the_dice() -> None:
 def test_names_are_found_by_their_beginning() -> None:
     assert full_name("GREEDY") == full_name("gr") == "greedy"
     for wrong in ("", "perfection", "r2"):
-        with pytest.raises(UnknownName, match="there are human, random, greedy"):
+        with pytest.raises(UnknownName, match="choose from human, easy, medium"):
             full_name(wrong)
     with pytest.raises(UnknownName, match="could be human or hard"):
         full_name("h")
@@ -122,7 +143,7 @@ def test_a_search_needs_only_the_rules(slug: str) -> None:
         # A race of a hundred points is too long to see its end in so few rounds.
         match = Match(load(slug, **({"lp": 25} if slug == "number-wars" else {})), seed)
         searcher = Ismcts(stream(seed, seat), iterations=60)
-        other = make("random", stream(seed, 1 - seat))
+        other = make_opponent("random", stream(seed, 1 - seat))
         while match.result is None:
             for player in match.deciders:
                 chooser: Opponent = searcher if player == seat else other
@@ -130,3 +151,33 @@ def test_a_search_needs_only_the_rules(slug: str) -> None:
         wins += match.result.winner == seat
         games += 1
     assert wins > games / 2
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("game", [KuhnPoker(), LeducPoker(), LiarsDice(faces=3), Goofspiel()])
+def test_a_search_plays_games_of_other_packages(game: AnyGame) -> None:
+    """It wins more than it pays against random play, with hidden cards and other payoffs, too."""
+    paid = 0.0
+    for seed in range(60):
+        seat = seed % 2
+        searcher, other = (
+            Ismcts(stream(seed, seat), iterations=80),
+            make_opponent("random", stream(seed, 2)),
+        )
+        match = Match(game, seed)
+        while match.result is None:
+            for player in match.deciders:
+                chooser: Opponent = searcher if player == seat else other
+                match.submit(player, chooser.choose(match.view(player)))
+        paid += payoffs(match.result)[seat]
+    assert paid > 0
+
+
+@pytest.mark.parametrize(
+    ("card", "answer"), [("king", "bet"), ("jack", "pass")], ids=["king", "jack"]
+)
+def test_a_search_believes_what_it_sees(card: str, answer: str) -> None:
+    """It answers a bet by its own card: the king always wins, the jack always loses."""
+    match = match_after(KuhnPoker(), ["queen", card, "bet"])
+    for seed in range(10):
+        assert Ismcts(stream(seed, 1), iterations=100).choose(match.view(1)) == answer

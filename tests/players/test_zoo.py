@@ -18,15 +18,19 @@ from duels.core.errors import Misbehaved
 from duels.core.match import Match
 from duels.core.player import Player
 from duels.games import load
-from duels.players import player
+from duels.players import make_player
 from duels.players.external import External, ProcessLimits
-from duels.players.runner import Host
+from duels.players.runner import MatchRunner
 from tests.players.zoo import FINE, MISBEHAVING, command, left
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="looks for processes in /proc")
 
 # Time is short only where running out of it is tested: nothing may fail on a slow machine.
-WAITS = {name for name, why in MISBEHAVING.items() if why.startswith("it did not answer")}
+WAITS = {
+    name
+    for name, why in MISBEHAVING.items()
+    if why.startswith("it did not answer") or "within" in why
+}
 SLOW = ProcessLimits(seconds=60.0, start=60.0, memory=256)
 SHORT = SLOW._replace(seconds=0.5)
 
@@ -46,7 +50,7 @@ def token() -> Iterator[str]:
 
 
 def greedy() -> Player:
-    return player("greedy", "theirs")
+    return make_player("greedy", "theirs")
 
 
 @pytest.mark.slow
@@ -54,7 +58,7 @@ def greedy() -> Player:
 def test_it_loses_with_the_reason_in_the_record_and_leaves_nothing(name: str, token: str) -> None:
     bot = External(command(name, "", token), "mine", limits(name))
     match = Match(load("number-clash"), seed=5, players=(name, "greedy"))
-    Host(match, {0: bot, 1: greedy()}).finish()
+    MatchRunner(match, {0: bot, 1: greedy()}).finish()
     assert left(token) == []  # before it is closed
     assert match.result is not None
     assert (match.result.winner, match.result.by) == (1, "forfeit")
@@ -71,7 +75,7 @@ def test_those_beside_them_play(name: str, token: str) -> None:
     bot = External(command(name, token), "mine", SLOW)
     for slug in ("number-clash", "cipher-siege"):
         match = Match(load(slug), seed=5)
-        Host(match, {0: bot, 1: greedy()}).finish()
+        MatchRunner(match, {0: bot, 1: greedy()}).finish()
         assert match.result is not None
         assert match.result.by == "rules", match.result.reason
     assert left(token)
@@ -82,12 +86,12 @@ def test_a_late_answer_is_never_taken_for_the_next_question(token: str, tmp_path
     """The first match is lost on time; the second is played by another process, to its end."""
     bot = External(command("late", str(tmp_path / "late"), token), "mine", SHORT)
     first = Match(load("firewall-breach"), seed=5)
-    Host(first, {0: bot, 1: greedy()}).finish()
+    MatchRunner(first, {0: bot, 1: greedy()}).finish()
     assert first.result is not None
     assert re.search("did not answer within 0.5 s", first.result.reason)
     bot.limits = SLOW
     second = Match(load("firewall-breach"), seed=5)
-    Host(second, {0: bot, 1: greedy()}).finish()
+    MatchRunner(second, {0: bot, 1: greedy()}).finish()
     assert second.result is not None
     assert second.result.by == "rules"
     bot.close()
@@ -96,7 +100,7 @@ def test_a_late_answer_is_never_taken_for_the_next_question(token: str, tmp_path
 def test_two_that_fail_in_a_sealed_choice_fail_together(token: str) -> None:
     bots = [External(command(name, token), "", SLOW) for name in ("crashes", "unlisted")]
     match = Match(load("number-clash"), seed=5)
-    Host(match, dict(enumerate(bots))).finish()
+    MatchRunner(match, dict(enumerate(bots))).finish()
     assert match.result is not None
     assert (match.result.winner, match.result.by) == (None, "forfeit")
     assert "ZeroDivisionError" in match.result.reason
@@ -106,10 +110,21 @@ def test_two_that_fail_in_a_sealed_choice_fail_together(token: str) -> None:
 def test_the_clock_of_a_match_is_the_limit(token: str) -> None:
     bot = External(command("hangs", token), "", SLOW)
     match = Match(load("number-wars"), seed=5, time_limit=0.5)
-    Host(match, {0: bot, 1: greedy()}).finish()
+    MatchRunner(match, {0: bot, 1: greedy()}).finish()
     assert match.result is not None
     assert match.result.by == "forfeit"
-    assert "did not answer within 0.5 s" in match.result.reason
+    # The clock starts before the bot is asked, so a little less than the limit may be left.
+    assert re.search(
+        r"it did not answer before its clock ran out \(0\.[1-5] s left\)", match.result.reason
+    )
+
+
+def test_a_limit_of_its_own_applies_with_a_clock_too(token: str) -> None:
+    bot = make_player(f"{command('hangs', token)},time=0.5", "")
+    match = Match(load("number-wars"), seed=5, time_limit=60)
+    MatchRunner(match, {0: bot, 1: greedy()}).finish()
+    assert match.result is not None
+    assert match.result.reason == "Player 1 forfeits: it did not answer within 0.5 s."
 
 
 @pytest.mark.slow
@@ -117,7 +132,7 @@ def test_starting_up_is_not_on_the_clock(token: str) -> None:
     bot = External(command("slow_to_start", token), "", SLOW)
     match = Match(load("firewall-breach"), seed=5, time_limit=2.5)
     with suppress(Misbehaved):
-        Host(match, {0: bot, 1: greedy()}).choose()
+        MatchRunner(match, {0: bot, 1: greedy()}).choose()
     assert [entry for entry in match.events if type(entry).__name__ == "Pick"]
     bot.close()
 

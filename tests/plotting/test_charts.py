@@ -94,7 +94,7 @@ def test_a_plugged_in_game_that_opens_with_chance_is_explained(plugin: Path) -> 
         "  climb  ████████████████████████████████████████ 1.000",
     ]
     assert "Two Gates has no chart of its own; this one serves any game." in done.out
-    assert "the 2 openings that chance may bring" in done.out
+    assert "the 2 openings possible by chance" in done.out
 
 
 def test_a_plugged_in_game_is_valued_and_analysed(plugin: Path) -> None:

@@ -15,7 +15,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from duels.core.game import HIDDEN, Chance, Decide, Event, Game, History, Outcome, Over
-from duels.core.pieces import both
+from duels.core.pieces import replace_one
 from duels.core.presentation import (
     Hand,
     Item,
@@ -251,5 +251,5 @@ def paid(rounds: tuple[Bets, Bets], first: int) -> tuple[int, int]:
             player = (first + number) % 2
             if move != "fold":
                 matched = max(total) + (more if move == "raise" else 0)
-                total = both(total, player, matched)
+                total = replace_one(total, player, matched)
     return total

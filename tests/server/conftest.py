@@ -14,6 +14,7 @@ from tests.server.postgres import Postgres, programs
 collect_ignore = [
     "server.py",
     "crashing.py",
+    "faults.py",
     "postgres.py",
     "hidden.py",
     "raw.py",

@@ -1,4 +1,4 @@
-"""Players who go on through anything, to be used while servers are killed under them.
+"""Players that reconnect and repeat commands while servers are killed.
 
 Each keeps what was acknowledged. `check` then compares that with the records: nothing that was
 acknowledged is lost, nothing is there twice.
@@ -25,6 +25,7 @@ from duels.core.record import loads
 from duels.games import BUILT_IN, load
 from tests.server.server import Seated
 
+DAMAGED = 500  # the status of a match that cannot be read
 GONE = (OSError, WebSocketException, asyncio.TimeoutError, httpx.HTTPError, EOFError)
 
 
@@ -35,7 +36,7 @@ class Played:
     id: str
     keys: tuple[str, str]
     acknowledged: tuple[list[str], list[str]] = field(default_factory=lambda: ([], []))
-    witnesses: list[CommitmentClient | None] = field(default_factory=lambda: [None, None])
+    clients: list[CommitmentClient | None] = field(default_factory=lambda: [None, None])
     over: bool = False
 
 
@@ -48,15 +49,19 @@ class Crowd:
         self.played: list[Played] = []
         self.stopping = False
         self.reconnected = self.resent = self.refused = 0
+        self.damaged: set[str] = set()  # matches that a test has damaged
+        self.lost_to_damage = 0  # those of them that were refused at the last check
 
-    async def request(self, method: str, path: str, key: str, **body: Any) -> Any:
+    async def request(
+        self, method: str, path: str, key: str, damaged: bool = False, **body: Any
+    ) -> Any:
         """Asked again until it is answered; each request may safely be made twice."""
         while True:
             try:
                 async with httpx.AsyncClient(base_url=self.url, timeout=20) as http:
                     headers = {"Authorization": f"Bearer {key}"}
                     found = await http.request(method, path, headers=headers, json=body)
-                if found.status_code in (200, 201):
+                if found.status_code in (200, 201) or (damaged and found.status_code == DAMAGED):
                     return found
                 assert found.status_code == 503, found.text
                 self.refused += 1
@@ -65,11 +70,15 @@ class Crowd:
             await asyncio.sleep(0.05)
 
     async def pair(self, number: int) -> None:
-        """Two people who play one match after another."""
+        """Two players that play one match after another."""
         while not self.stopping:
             keys = new_key(), new_key()
             game = self.randomness.choice(list(BUILT_IN))
-            body = {"game": game, "seat": 1, "request": f"{number} {len(self.played)}"}
+            body: dict[str, Any] = {
+                "game": game,
+                "seat": 1,
+                "request": f"{number} {len(self.played)}",
+            }
             made = (await self.request("POST", "/api/matches", keys[0], **body)).json()
             match = Played(made["id"], keys)
             self.played.append(match)
@@ -87,9 +96,9 @@ class Crowd:
                 socket = await connect(f"{self.ws}/ws/{match.id}", compression=None, open_timeout=5)
                 seated = Seated(socket, match.keys[seat])
                 await seated.hello(0)
-                match.witnesses[seat] = match.witnesses[seat] or CommitmentClient.of(seated.match)
-                if (witness := match.witnesses[seat]) is not None:
-                    await seated.agree(witness)
+                match.clients[seat] = match.clients[seat] or CommitmentClient.of(seated.match)
+                if (client := match.clients[seat]) is not None:
+                    await seated.agree(client)
                 while True:
                     if sent is None:
                         match.over = not await self.choosing(seated)
@@ -117,7 +126,7 @@ class Crowd:
                 return
 
     async def choosing(self, seated: Seated) -> bool:
-        """Wait for one's own choice or until it is enough; False once the match is over."""
+        """Wait for the player's choice or the end of the run; False once the match is over."""
         while not self.stopping:
             if seated.view is not None and (seated.view["options"] or seated.view["result"]):
                 break
@@ -133,29 +142,35 @@ class Crowd:
 
     async def check(self) -> int:
         """Compare what was acknowledged with what is kept; how many moves that was."""
-        count = 0
-        for match in self.played:
-            info = (await self.request("GET", f"/api/matches/{match.id}", match.keys[0])).json()
-            if info["state"] in ("waiting", "starting"):
-                assert not any(match.acknowledged)
-                continue
-            found = await self.request("GET", f"/api/matches/{match.id}/record", match.keys[0])
-            if info["state"] == "over":
-                full = loads(found.text, load)
-                assert verify(full)
-                picks = [entry.moves for entry in full.events if isinstance(entry, Pick)]
-                kept = [[move for p in picks for s, move in p if s == seat] for seat in (0, 1)]
-            else:
-                entries = [e["moves"] for e in found.json()["entries"] if e["type"] == "pick"]
-                kept = [[e[s] for e in entries if s in e] for s in ("1", "2")]
-            for seat in (0, 1):
-                told = match.acknowledged[seat]
-                sealed = kept[seat] + told[len(kept[seat]) :][:1]  # waits for the other's pick
-                same = told == kept[seat] or (info["state"] == "playing" and told == sealed)
-                hidden = info["state"] == "playing" and any("?" in move for move in kept[seat])
-                assert same or (hidden and len(told) == len(kept[seat])), (told, kept[seat])
-                count += len(told)
-        return count
+        self.lost_to_damage = 0
+        return sum([await self._check_match(match) for match in self.played])
+
+    async def _check_match(self, match: Played) -> int:
+        damaged, key = match.id in self.damaged, match.keys[0]
+        info = await self.request("GET", f"/api/matches/{match.id}", key, damaged)
+        if info.status_code == 200 and info.json()["state"] in ("waiting", "starting"):
+            assert not any(match.acknowledged)
+            return 0
+        found = await self.request("GET", f"/api/matches/{match.id}/record", key, damaged)
+        if found.status_code == DAMAGED:
+            self.lost_to_damage += 1
+            return 0
+        over = info.status_code == 200 and info.json()["state"] == "over"
+        if over:
+            full = loads(found.text, load)
+            assert verify(full)
+            picks = [entry.moves for entry in full.events if isinstance(entry, Pick)]
+            kept = [[move for p in picks for s, move in p if s == seat] for seat in (0, 1)]
+        else:
+            entries = [e["moves"] for e in found.json()["entries"] if e["type"] == "pick"]
+            kept = [[e[s] for e in entries if s in e] for s in ("1", "2")]
+        for seat in (0, 1):
+            told = match.acknowledged[seat]
+            sealed = kept[seat] + told[len(kept[seat]) :][:1]  # waits for the other's pick
+            same = told == kept[seat] or (not over and told == sealed)
+            hidden = not over and any("?" in move for move in kept[seat])
+            assert same or (hidden and len(told) == len(kept[seat])), (told, kept[seat])
+        return sum(map(len, match.acknowledged))
 
 
 async def until_moves(crowd: Crowd) -> None:

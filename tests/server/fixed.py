@@ -18,13 +18,13 @@ from tests.server.hidden import FIXED, LATER
 
 
 def leak_a_length() -> None:
-    """Frames are longer by what is hidden."""
+    """Messages are longer by what is hidden."""
     usual = messages.update
 
-    def update(room: Room, viewer: int | None, since: int) -> bytes:
-        return usual(room, viewer, since) + b" " * _hidden(room.playing())
+    def update(room: Room, viewer: int | None, since: int, *before: Any) -> bytes:
+        return usual(room, viewer, since, *before) + b" " * _hidden(room.playing())
 
-    messages.update = update
+    messages.update = update  # type: ignore[assignment]
 
 
 def leak_a_header() -> None:
@@ -79,8 +79,8 @@ def main() -> int:
         leak_a_delay(args.move, args.delay * 1e-6)
     settings = replace(FIXED, database=args.database, port=args.port, now=lambda: LATER)
     listening = listen(settings)
-    print(f"Duels is served on {address(settings, listening)}", flush=True)
-    return run(settings, listening)
+    print(f"Serving Duels on {address(settings, listening)}", flush=True)
+    return run(settings, [listening])
 
 
 if __name__ == "__main__":

@@ -35,27 +35,28 @@ FIXED = replace(QUICK, now=lambda: NOW, secret=lambda: SECRET, room_id=lambda: I
 PATHS = (
     "/api/matches/{}", "/api/matches/{}/record", "/api/matches/{}/replay", "/api/matches/{}/fair",
     "/api/matches/{}/analysis", "/api/matches", "/match/{}", "/match/{}/picture.png",
-    "/api/me/history",
+    "/api/me/history", "/api/value/{}", "/explore/{}",
 )  # fmt: skip
 Told = dict[str, Any]
 
 
-class Ear:
-    """A client that keeps all it is told; several can keep it together, in order."""
+class RecordingClient:
+    """A client that records the messages it is sent; several clients can share one list."""
 
     def __init__(self, seat: int | None, told: list[Any] | None = None) -> None:
-        self.seat, self.known = seat, 0
+        self.seat, self.known, self.address = seat, 0, ""
+        self.wants_changes, self.current = True, False  # the first update has the whole view
         self.told: list[Any] = [] if told is None else told
         self.digest = None if seat is None else digest(KEYS[seat])
 
     def __hash__(self) -> int:  # so that clients are told in the same order each time
         return VIEWERS.index(self.seat)
 
-    def send(self, frame: bytes) -> None:
-        self.told.append((self.seat, frame))
+    def send(self, message: bytes) -> None:
+        self.told.append((self.seat, message))
 
-    def dismiss(self, frame: bytes, code: int) -> None:
-        self.told.append((self.seat, frame, code))
+    def dismiss(self, message: bytes, code: int) -> None:
+        self.told.append((self.seat, message, code))
 
 
 def room_with(settings: Settings, match: Match, id: str = ID) -> Room:
@@ -71,8 +72,8 @@ def room_with(settings: Settings, match: Match, id: str = ID) -> Room:
 
 
 @asynccontextmanager
-async def hall_with(settings: Settings, match: Match) -> AsyncIterator[tuple[RoomManager, Room]]:
-    """A manager with one room, which is on disk."""
+async def manager_with(settings: Settings, match: Match) -> AsyncIterator[tuple[RoomManager, Room]]:
+    """A room manager with one room, which is stored."""
     manager = RoomManager(settings, SqliteStore(":memory:"))
     await manager.store.open()
     try:
@@ -109,17 +110,17 @@ class Log(logging.Handler):
 
 
 async def all_that_is_told(match: Match, viewer: int | None) -> Told:
-    """Frames, answers, pages, records and the log of a visit of a client that also tries things."""
+    """Messages, answers, pages, records and the log, for a client that also sends commands."""
     log, logger = Log(), logging.getLogger("duels")
     usual = logger.level
     logger.addHandler(log)
     logger.setLevel(logging.INFO)
-    ear = Ear(viewer)
+    client = RecordingClient(viewer)
     try:
-        async with hall_with(replace(FIXED, now=lambda: match.clock() or 0.0), match) as made:
+        async with manager_with(replace(FIXED, now=lambda: match.clock() or 0.0), match) as made:
             manager, room = made
             for since in (0, len(match.events) // 2):
-                await manager.enter(room, ear, since)
+                await manager.enter(room, client, since)
             handler, at = CommandHandler(manager), len(match.events)
             answers = [
                 await handler.execute(room, viewer, command)
@@ -129,18 +130,19 @@ async def all_that_is_told(match: Match, viewer: int | None) -> Told:
                     commands.Move("c", at + 1, "1"), commands.Accept("d", at), commands.Claim("e"),
                     commands.Commit("f", "a" * 64), commands.Reveal("n", NONCE),
                     commands.Rematch("g"), commands.React("h", "👏"), commands.Ping("i"),
+                    commands.Log("l", at), commands.Log("m", at // 2),
                 )
             ]  # fmt: skip
             found = await asked(manager, viewer)
-            manager.leave(room, ear)
+            manager.leave(room, client)
     finally:
         logger.removeHandler(log)
         logger.setLevel(usual)
-    return {**found, "answers": answers, "frames": ear.told, "log": log.lines}
+    return {**found, "answers": answers, "messages": client.told, "log": log.lines}
 
 
 def pairs(game: AnyGame, seeds: range, viewers: Any = VIEWERS) -> Iterator[Any]:
-    """Viewers, each with two courses of events that they cannot tell apart, and the time now."""
+    """Viewers, each with two histories that the viewer cannot tell apart, and the time."""
     for seed in seeds:
         match, clock, randomness = course(game, seed)
         for _ in range(randomness.randrange(seed)):
@@ -149,7 +151,7 @@ def pairs(game: AnyGame, seeds: range, viewers: Any = VIEWERS) -> Iterator[Any]:
             if match.result is not None:
                 break
         if match.result is not None or match.late_players():
-            continue  # now everybody may know, or is about to
+            continue  # every viewer may know it now, or will after the next event
         for viewer in viewers:
             other = twin(match, viewer, randomness)
             if other is None:
@@ -172,18 +174,18 @@ def sealed(game: AnyGame) -> bool:
 
 
 async def told_of_a_pick(game: AnyGame, picker: int, pick: str) -> Told:
-    """All that the others are told of a sealed pick, who were there or come later."""
+    """All messages about a sealed pick to other clients, connected before or after it."""
     match = Match(game, 7, now=FIXED.now, id=ID, players=("a", "b"))
-    async with hall_with(FIXED, match) as (manager, room):
+    async with manager_with(FIXED, match) as (manager, room):
         told: list[Any] = []
         others = (1 - picker, None)
         for viewer in others:
-            await manager.enter(room, Ear(viewer, told), 0)
+            await manager.enter(room, RecordingClient(viewer, told), 0)
         answer = await CommandHandler(manager).execute(room, picker, commands.Move("x", 0, pick))
         assert b'"ok":true' in answer
-        found: Told = {"answer": answer, "frames": list(told)}
+        found: Told = {"answer": answer, "messages": list(told)}
         for viewer in others:
-            late = Ear(viewer)
+            late = RecordingClient(viewer)
             await manager.enter(room, late, 0)
             wrong = await CommandHandler(manager).execute(
                 room, viewer, commands.Move("y", 0, "nonsense")

@@ -55,11 +55,19 @@ class Postgres:
     def stop(self, mode: str = "fast") -> None:
         self._run("pg_ctl", "-D", str(self.folder), "-w", "-m", mode, "stop")
 
+    def reload(self) -> None:
+        """Read the configuration again."""
+        self._run("pg_ctl", "-D", str(self.folder), "reload")
+
+    def new_database(self) -> str:
+        """The address of a new, empty database."""
+        name = f"made_{os.urandom(4).hex()}"
+        self._run("createdb", *self._reach, name)
+        return f"{self.url.rpartition('/')[0]}/{name}"
+
     def restored(self, dump: bytes) -> str:
         """The address of a new database with the contents of a dump."""
-        name = f"restored_{os.urandom(4).hex()}"
-        self._run("createdb", *self._reach, name)
-        url = f"{self.url.rpartition('/')[0]}/{name}"
+        url = self.new_database()
         subprocess.run(
             [str(self.bin / "psql"), "-q", "-v", "ON_ERROR_STOP=1", url],
             input=dump, check=True, stdout=subprocess.DEVNULL,

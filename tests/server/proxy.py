@@ -12,7 +12,7 @@ class Proxy:
     """Passes bytes on to a port of this machine until it is told not to."""
 
     def __init__(self, target: int) -> None:
-        self._target = target
+        self.target = target
         self._writers: set[asyncio.StreamWriter] = set()
         self._flowing = asyncio.Event()
         self._flowing.set()
@@ -25,7 +25,7 @@ class Proxy:
         self.port = self._server.sockets[0].getsockname()[1]
 
     def cut(self) -> None:
-        """Reset every connection, as when a router between the two forgets them."""
+        """Reset every connection, as a router that loses its state does."""
         for writer in list(self._writers):
             made = writer.get_extra_info("socket")
             with suppress(OSError):
@@ -40,7 +40,8 @@ class Proxy:
         self._flowing.set()
 
     async def close(self) -> None:
-        assert self._server is not None
+        if self._server is None:
+            return
         self._server.close()
         self.thaw()
         self.cut()
@@ -48,7 +49,7 @@ class Proxy:
     async def _pass(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         await self._flowing.wait()
         try:
-            there = await asyncio.open_connection("127.0.0.1", self._target)
+            there = await asyncio.open_connection("127.0.0.1", self.target)
         except OSError:
             writer.transport.abort()
             return

@@ -30,8 +30,8 @@ class Raw:
         self.bytes = DATE.sub(b"", head)
         self.send(type="hello", key=key, since=0)
 
-    def send(self, **frame: Any) -> None:
-        data = json.dumps(frame).encode()
+    def send(self, **message: Any) -> None:
+        data = json.dumps(message).encode()
         size = bytes([128 | len(data)]) if len(data) < 126 else struct.pack(">BH", 254, len(data))
         self.socket.sendall(b"\x81" + size + bytes(4) + data)
 

@@ -28,16 +28,16 @@ from duels.server import commands
 from duels.server.app import make_app
 from duels.server.room_manager import RoomManager
 from duels.server.rooms import Room
-from duels.server.settings import Limits, Settings
+from duels.server.settings import MUCH, Limits, Settings
 from duels.server.storage.base import RoomStore
 from duels.server.storage.sqlite import SqliteStore
 
 ROOT = Path(__file__).parents[2]
 NONCE = "0123456789abcdef" * 2
-MUCH = (1e9, 10**9)
 FREELY = Limits(
     connections_per_address=10**6, connections_per_key=10**6, messages=MUCH, requests=MUCH,
-    creations=MUCH,
+    creations=MUCH, connects=MUCH, handshakes=MUCH, searches=10**6, searching=10**6, lag=1e9,
+    reports=MUCH, exports=MUCH,
 )  # fmt: skip
 QUICK = Settings(":memory:", computer_delay=0.0, limits=FREELY)
 
@@ -113,69 +113,89 @@ class Person:
     async def join(self, id: str) -> Any:
         return await self.post(f"/api/matches/{id}/join")
 
-    async def sit(self, id: str, since: int = 0, nonce: bool = True) -> Seated:
-        seated = Seated(await connect(f"{self.ws}/ws/{id}", compression=None), self.key)
-        await seated.hello(since)
+    async def open(self, id: str) -> Seated:
+        return Seated(await connect(f"{self.ws}/ws/{id}", compression=None), self.key)
+
+    async def sit(
+        self, id: str, since: int = 0, nonce: bool = True, changes: bool = False
+    ) -> Seated:
+        seated = await self.open(id)
+        await seated.hello(since, changes)
         if nonce:
             await seated.agree()
         return seated
 
+    async def sit_quietly(self, id: str) -> Seated:
+        """Connect and send a hello, without waiting for the welcome."""
+        seated = Seated(await connect(f"{self.ws}/ws/{id}", compression=None), self.key)
+        await seated.send(type="hello", key=self.key, since=0)
+        return seated
+
+
+def changed(view: Any, changes: Any, moment: int) -> Any:
+    """A view with the changes of an update."""
+    parts, fields = changes.get("table", view["table"]), view["observation"]["fields"]
+    if isinstance(parts, dict):
+        parts = [parts.get(part["id"], part) for part in view["table"]]
+    seen = {**view["observation"], "fields": {**fields, **changes.get("observation", {})}}
+    return {**view, **changes, "table": parts, "observation": seen, "moment": moment}
+
 
 class Seated:
-    """A connection to a room; frames that come are taken in as they do."""
+    """A connection to a room; received messages are processed at once."""
 
     def __init__(self, socket: ClientConnection, key: str | None) -> None:
         self.socket, self.key = socket, key
-        self.frames: list[Any] = []
+        self.messages: list[Any] = []
         self.raw: list[str] = []
         self.match: Any = None
         self.view: Any = None
         self.moment = 0
         self.events: list[Any] = []
         self.count = 0
-        self.witness: CommitmentClient | None = None
+        self.commitment_client: CommitmentClient | None = None
         self.refused = 0  # shares that could not be stored, and were given again
         self._waiting: asyncio.Queue[str | Exception] = asyncio.Queue()
         self.reader: asyncio.Task[None] | None = None
 
-    async def hello(self, since: int = 0) -> None:
-        await self.send(type="hello", key=self.key, since=since)
+    async def hello(self, since: int = 0, changes: bool = False) -> None:
+        await self.send(type="hello", key=self.key, since=since, changes=changes)
         await self.until("welcome")
 
-    async def agree(self, witness: CommitmentClient | None = None) -> None:
-        """Give one's share of the dice as other clients do, without being asked for frames."""
-        self.witness = witness or CommitmentClient.of(self.match)
-        if self.witness is not None:
+    async def agree(self, commitment_client: CommitmentClient | None = None) -> None:
+        """Take part in the commitment scheme, without returning its messages from `receive`."""
+        self.commitment_client = commitment_client or CommitmentClient.of(self.match)
+        if self.commitment_client is not None:
             await self._share(self.match)
             self.reader = asyncio.create_task(self._read())
 
     async def _share(self, match: Any) -> None:
-        assert self.witness is not None
-        command = self.witness.see(match)
+        assert self.commitment_client is not None
+        command = self.commitment_client.see(match)
         if command is not None:
             await self.send(**command, id=os.urandom(8).hex())
 
     async def _read(self) -> None:
-        """Take frames until the match has started, and keep them for `receive`."""
+        """Receive messages until the match has started, and queue them for `receive`."""
         match = self.match
-        frame = {"type": ""}
+        message = {"type": ""}
         try:
-            while frame["type"] != "update":
+            while message["type"] != "update":
                 text = await self.socket.recv()
                 assert isinstance(text, str)
-                frame = json.loads(text)
-                match = frame.get("match") if frame["type"] in ("welcome", "match") else match
-                if frame.get("again"):
+                message = json.loads(text)
+                match = message.get("match") if message["type"] in ("welcome", "match") else match
+                if message.get("again"):
                     self.refused += 1
                     await asyncio.sleep(0.05)
-                if frame["type"] in ("welcome", "match") or frame.get("again"):
+                if message["type"] in ("welcome", "match") or message.get("again"):
                     await self._share(match)
                 self._waiting.put_nowait(text)
         except Exception as error:
             self._waiting.put_nowait(error)
 
-    async def send(self, **frame: Any) -> None:
-        await self.socket.send(json.dumps(frame))
+    async def send(self, **message: Any) -> None:
+        await self.socket.send(json.dumps(message))
 
     async def _next(self) -> Any:
         if self.reader is not None and not (self.reader.done() and self._waiting.empty()):
@@ -187,22 +207,26 @@ class Seated:
         if isinstance(text, Exception):
             raise text
         assert isinstance(text, str)
-        frame = json.loads(text)
+        message = json.loads(text)
         self.raw.append(text)
-        self.frames.append(frame)
-        if frame["type"] in ("welcome", "match"):
-            self.match = frame["match"]
-        if frame["type"] == "update":
-            self.view, self.moment = frame["view"], frame["moment"]
-            self.events += [e for e in frame["events"] if e["number"] >= len(self.events)]
-        return frame
+        self.messages.append(message)
+        if message["type"] in ("welcome", "match"):
+            self.match = message["match"]
+        if message["type"] == "update":
+            self.moment = message["moment"]
+            if "view" in message:
+                self.view = message["view"]
+            else:
+                self.view = changed(self.view, message["changes"], self.moment)
+            self.events += [e for e in message["events"] if e["number"] >= len(self.events)]
+        return message
 
     async def until(self, kind: str, **fields: Any) -> Any:
-        """The next frame of a kind, with these values."""
+        """The next message of a kind, with these values."""
         while True:
-            frame = await self.receive()
-            if frame["type"] == kind and all(frame.get(k) == v for k, v in fields.items()):
-                return frame
+            message = await self.receive()
+            if message["type"] == kind and all(message.get(k) == v for k, v in fields.items()):
+                return message
 
     async def command(self, kind: str, id: str | None = None, **fields: Any) -> Any:
         """Send a command; its answer."""
@@ -219,7 +243,7 @@ class Seated:
         return await self.command("move", id, at=self.moment, move=move)
 
     async def choosing(self) -> bool:
-        """Wait for one's own choice; False once the match is over."""
+        """Wait for the player's choice; False once the match is over."""
         await self.started()
         while not self.view["options"] and self.view["result"] is None:
             await self.receive()
@@ -251,19 +275,20 @@ class Process:
     def __init__(
         self, database: str, *more: str, port: int = 0, path: str = "",
         program: tuple[str, ...] = ("duels", "serve"), log: Path | None = None,
+        limits: bool = False,
     ) -> None:  # fmt: skip
-        """With `path`, what is installed there is found too."""
+        """With `path`, what is installed there is found too; with `limits`, it has the usual."""
         command = [sys.executable, "-m", *program, "--port", str(port)]
         self.process = subprocess.Popen(
-            [*command, "--database", database, "--no-limits", *more],
+            [*command, "--database", database, *([] if limits else ["--no-limits"]), *more],
             stdout=subprocess.PIPE, stderr=None if log is None else log.open("w"), text=True,
             cwd=ROOT,
             env={**os.environ, "PYTHONPATH": f"{ROOT}{os.pathsep}{path}", "PYTHONUNBUFFERED": "1"},
         )  # fmt: skip
         assert self.process.stdout is not None
         line = self.process.stdout.readline()
-        assert "served on" in line, line
-        self.url = line.split()[4]
+        assert "Serving Duels on" in line, line
+        self.url = line.split()[3]
         self.port = int(self.url.rpartition(":")[2])
         self.ws = self.url.replace("http", "ws")
         while True:

@@ -35,7 +35,7 @@ class Seat:
 
     def __init__(self, socket: WebSocketTestSession, key: str) -> None:
         self.socket = socket
-        self.witness: CommitmentClient | None = None
+        self.commitment_client: CommitmentClient | None = None
         socket.send_json({"type": "hello", "key": key, "since": 0})
 
     def until(self, fits: Callable[[Any], bool]) -> Any:
@@ -43,9 +43,9 @@ class Seat:
         while not fits(message := self.socket.receive_json()):
             if message["type"] in ("welcome", "match"):
                 match = message["match"]
-                self.witness = self.witness or CommitmentClient.of(match)
-                assert self.witness is not None
-                command = self.witness.see(match)
+                self.commitment_client = self.commitment_client or CommitmentClient.of(match)
+                assert self.commitment_client is not None
+                command = self.commitment_client.see(match)
                 if command is not None:
                     self.socket.send_json({**command, "id": command["type"]})
         return message

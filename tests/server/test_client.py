@@ -53,7 +53,7 @@ def test_a_terminal_player_creates_a_match_and_a_browser_player_joins_it(tmp_pat
             done = await terminal
             assert done.returncode == 0, done.stderr
             assert f"{server.url}/match/{id}" in done.stdout
-            assert "'nonsense' is not possible" in done.stdout
+            assert "I don't know 'nonsense'" in done.stdout
             assert "the game!\nTotal Damage:" in done.stdout  # the end is told
 
     run(test)
@@ -116,7 +116,7 @@ def test_a_terminal_that_is_started_again_reveals_the_nonce_it_committed_to(
             assert one.match["hashes"][1] == hash
             done = await again
             assert done.returncode == 0, done.stderr
-            assert "Dice checked: the secret fits its commitment" in done.stdout
+            assert "Dice checked: the secret matches its commitment" in done.stdout
             assert not list((tmp_path / "home" / "duels" / "dice").iterdir())
 
     run(test)
@@ -180,7 +180,7 @@ def test_two_bots_play_over_the_protocol_through_a_restart_of_the_server(tmp_pat
         assert moves > 7
         record = one.ask("GET", f"/api/matches/{match['id']}/record")
         assert loads(json.dumps(record), load).result is not None
-        assert all("2 nonces fit their hashes" in table.check_dice() for table in tables)
+        assert all("2 nonces match their hashes" in table.check_dice() for table in tables)
     finally:
         server.kill()
 
@@ -212,19 +212,19 @@ def test_records_go_out_and_in_and_ratings_follow_from_them(tmp_path: Path) -> N
 
     rated = asyncio.run(play())
     lines = tmp_path / "all.jsonl"
-    done = duels(tmp_path, "export", str(lines), "--database", str(first))
+    done = duels(tmp_path, "export", "--out", str(lines), "--database", str(first))
     assert "3 records written" in done.stderr
     assert len(lines.read_text("utf-8").splitlines()) == 3
     for line in lines.read_text("utf-8").splitlines():
         one = tmp_path / "record.json"
         one.write_text(line, "utf-8")
         checked = duels(tmp_path, "verify", str(one))
-        assert "The record is right" in checked.stdout, checked.stderr
+        assert "The record is valid" in checked.stdout, checked.stderr
         assert "chance event" in checked.stdout
     taken = duels(tmp_path, "import", str(lines), "--database", str(second))
-    assert "3 records taken, 0 known" in taken.stderr, taken.stderr
+    assert "3 records imported, 0 already there" in taken.stderr, taken.stderr
     taken = duels(tmp_path, "import", "-", "--database", str(second), text=lines.read_text("utf-8"))
-    assert "0 records taken, 3 known" in taken.stderr
+    assert "0 records imported, 3 already there" in taken.stderr
     assert "3 matches" in duels(tmp_path, "ratings", "--database", str(first)).stderr
 
     async def ratings(path: Path) -> object:

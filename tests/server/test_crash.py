@@ -17,12 +17,13 @@ import pytest
 pytest.importorskip("starlette", reason="needs the extra: pip install 'duels[web]'")
 
 from tests.server.crashing import Crowd, through, until_moves
+from tests.server.faults import PAIRS, POSTGRES, SQLITE, Unusable, run_fault
 from tests.server.postgres import Postgres
 from tests.server.server import Process, run
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("times", [3, pytest.param(10, marks=pytest.mark.long)])
+@pytest.mark.parametrize("times", [2, pytest.param(10, marks=pytest.mark.long)])
 def test_matches_go_on_though_the_server_is_killed_again_and_again(
     tmp_path: Path, times: int
 ) -> None:
@@ -55,7 +56,7 @@ async def until_refused(crowd: Crowd) -> None:
 
 
 @pytest.mark.skipif(not hasattr(resource, "prlimit"), reason="needs the prlimit of Linux")
-@pytest.mark.parametrize("times", [2, pytest.param(4, marks=pytest.mark.long)])
+@pytest.mark.parametrize("times", [1, pytest.param(4, marks=pytest.mark.long)])
 def test_a_full_disk_refuses_moves_and_corrupts_nothing(tmp_path: Path, times: int) -> None:
     """The system refuses to let the server's files grow for a while, as on a disk that is full."""
     path = tmp_path / "duels.sqlite"
@@ -97,7 +98,7 @@ def small_disk() -> Iterator[Path]:
 
 
 @pytest.mark.usefixtures("postgres")  # where there is none, that says so
-@pytest.mark.parametrize("times", [2, pytest.param(4, marks=pytest.mark.long)])
+@pytest.mark.parametrize("times", [1, pytest.param(4, marks=pytest.mark.long)])
 def test_a_full_disk_of_postgresql_refuses_moves_and_corrupts_nothing(
     small_disk: Path, times: int
 ) -> None:
@@ -125,3 +126,42 @@ def test_a_full_disk_of_postgresql_refuses_moves_and_corrupts_nothing(
     finally:
         server.kill()
         cluster.remove()
+
+
+# All other repeatable faults. benchmarks/web_crash.py repeats each of them more often.
+
+# By the tests above, tests/server/test_stores.py and tests/server/test_postgres_outages.py.
+COVERED = {
+    ("server killed", SQLITE), ("disk full", SQLITE), ("disk full", POSTGRES),
+    *((name, POSTGRES) for name in (
+        "worker killed", "PostgreSQL restarted (smart)", "PostgreSQL restarted (fast)",
+        "PostgreSQL restarted (immediate)", "backends ended", "database connections cut",
+    )),
+}  # fmt: skip
+# The others are long.
+QUICK = {
+    ("server killed", POSTGRES), ("process stopped and revived", SQLITE), ("row damaged", SQLITE),
+    ("clients cut", SQLITE), ("file deleted, moved or replaced", SQLITE),
+}  # fmt: skip
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("postgres")  # where there is none, that says so
+@pytest.mark.parametrize(
+    ("name", "store"),
+    [
+        pair if pair in QUICK else pytest.param(*pair, marks=pytest.mark.long)
+        for pair in PAIRS
+        if pair not in COVERED
+    ],
+)
+@pytest.mark.parametrize("times", [1, pytest.param(4, marks=pytest.mark.long)])
+def test_nothing_is_lost_and_play_goes_on_after_a_fault(name: str, store: str, times: int) -> None:
+    async def test() -> None:
+        try:
+            crowd = await run_fault(name, store, times, pairs=6)
+        except Unusable as error:
+            pytest.skip(str(error))
+        assert crowd.moves > 10 * times
+
+    run(test)

@@ -55,14 +55,14 @@ def test_hashes_are_told_to_all_before_a_nonce_is_and_the_match_starts_with_the_
         async with served() as server:
             one, two, id, nonce = await committed(server)
             match = await revealed(two)
-            assert match["hashes"] == one.witness.hashes
+            assert match["hashes"] == one.commitment_client.hashes
             assert (match["revealed"], match["nonces"]) == ([1], None)
-            assert one.witness.nonce not in "".join(two.raw)
-            told = [frame["match"] for frame in two.frames if "match" in frame]
+            assert one.commitment_client.nonce not in "".join(two.raw)
+            told = [message["match"] for message in two.messages if "match" in message]
             assert all(None not in m["hashes"] for m in told if m["revealed"])
             assert (await two.command("reveal", nonce=nonce))["ok"]
             await asyncio.gather(one.started(), two.started())
-            assert two.match["nonces"] == [one.witness.nonce, nonce]
+            assert two.match["nonces"] == [one.commitment_client.nonce, nonce]
             assert (await server.person().get(f"/api/matches/{id}"))["hashes"] == match["hashes"]
 
     run(test)
@@ -87,7 +87,7 @@ def test_the_server_takes_no_nonce_too_early_none_that_does_not_fit_and_one_hash
             await bob.join(made["id"])
             assert "both hashes" in (await one.command("reveal", nonce=nonce))["reason"]
             two = await bob.sit(made["id"])
-            assert "does not fit" in (await one.command("reveal", nonce=new_nonce()))["reason"]
+            assert "does not match" in (await one.command("reveal", nonce=new_nonce()))["reason"]
             assert (await one.command("reveal", nonce=nonce))["ok"]
             await two.started()
             assert "protocol 2" in (await one.command("nonce", nonce=nonce))["reason"]
@@ -96,7 +96,7 @@ def test_the_server_takes_no_nonce_too_early_none_that_does_not_fit_and_one_hash
 
 
 def test_the_hash_of_the_other_seat_cannot_be_copied() -> None:
-    """A player who gives the opponent's hash as their own waits for a nonce to copy in vain."""
+    """A player who copies the opponent's hash never gets the nonce to copy."""
 
     async def test() -> None:
         async with served() as server:
@@ -107,11 +107,11 @@ def test_the_hash_of_the_other_seat_cannot_be_copied() -> None:
                 await one.receive()
             await bob.join(made["id"])
             two = await bob.sit(made["id"], nonce=False)
-            assert one.witness is not None
-            assert (await two.command("commit", hash=one.witness.hash))["ok"]
+            assert one.commitment_client is not None
+            assert (await two.command("commit", hash=one.commitment_client.hash))["ok"]
             await revealed(two)
-            answer = await two.command("reveal", nonce=one.witness.nonce)
-            assert "does not fit" in answer["reason"]
+            answer = await two.command("reveal", nonce=one.commitment_client.nonce)
+            assert "does not match" in answer["reason"]
 
     run(test)
 
@@ -175,7 +175,7 @@ def test_a_player_who_withholds_the_nonce_forfeits_and_that_is_recorded_and_rate
             }  # fmt: skip
             record = await record_of(server, id)
             assert "Player 2 forfeits" in verify(record)
-            assert one.witness.check(record)
+            assert one.commitment_client.check(record)
             for path in ("replay", "fair", "analysis"):
                 found = await server.http.get(f"/api/matches/{id}/{path}")
                 assert found.status_code in (200, 422), (path, found.text)
@@ -248,7 +248,7 @@ def test_nonces_are_waited_for_through_a_restart_and_again_after_it(tmp_path: Pa
             again = await server.person(two.key).sit(id, nonce=False)
             assert (await again.command("reveal", nonce=nonce))["ok"]
             other = await server.person(one.key).sit(id, nonce=False)
-            await other.agree(one.witness)
+            await other.agree(one.commitment_client)
             await other.started()
             assert other.view["result"] is None
 
@@ -284,7 +284,7 @@ async def table_of(server: Served, id: str) -> tuple[Client, MatchConnection]:
 def test_a_client_refuses_a_server_that_swaps_the_hash_of_a_player_who_searches(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """The operator's attack: wait for the opponent's nonce, then choose one's own."""
+    """The operator's attack: wait for the opponent's nonce, then choose a nonce."""
     cheat = Cheat(monkeypatch)
 
     async def test() -> None:
@@ -304,19 +304,19 @@ def test_a_client_refuses_a_server_that_swaps_the_hash_of_a_player_who_searches(
             swapped = nonce_hash(made["id"], 1, made["commitment"], better)
             room.row.hashes[1] = swapped
             assert (await two.command("reveal", nonce=better))["ok"]
-            with pytest.raises(Unfair, match="another hash of Player 2"):
+            with pytest.raises(Unfair, match="changed the hash of Player 2"):
                 await reading
-            # Told the first hash again, it finds that the nonce does not fit.
+            # Told the first hash again, it finds that the nonce does not match.
             cheat.changed = {"hashes": lambda info: [info["hashes"][0], honest]}
             again = client.connect(made["id"])
-            again.witness = table.witness
-            with pytest.raises(Unfair, match="does not fit the hash"):
+            again.commitment_client = table.commitment_client
+            with pytest.raises(Unfair, match="does not match the hash"):
                 await asyncio.to_thread(again.choosing)
             # And told nothing of it, it finds the record out.
             await two.command("resign", at=two.moment)
             record = await record_of(server, made["id"])
             assert verify(record)  # the record alone cannot tell
-            with pytest.raises(Unfair, match="other hashes"):
+            with pytest.raises(Unfair, match="hashes differ"):
                 await asyncio.to_thread(table.check_dice)
 
     run(test)
@@ -325,7 +325,7 @@ def test_a_client_refuses_a_server_that_swaps_the_hash_of_a_player_who_searches(
 @pytest.mark.parametrize(
     ("changed", "why"),
     [
-        ({"commitment": lambda info: "b" * 64}, "another commitment"),
+        ({"commitment": lambda info: "b" * 64}, "changed its commitment"),
         ({"hashes": lambda info: ["b" * 64, info["hashes"][1]]}, "hash"),
         ({"state": lambda info: "closed", "nonces": lambda info: None}, "closed the match"),
     ],
@@ -346,7 +346,10 @@ def test_a_client_refuses_a_server_that_changes_what_it_told(
             hash = nonce_hash(made["id"], 1, made["commitment"], nonce)
             assert (await two.command("commit", hash=hash))["ok"]
             await revealed(two)
-            while table.witness is None or not {"commit", "reveal"} <= table.witness.granted:
+            while (
+                table.commitment_client is None
+                or not {"commit", "reveal"} <= table.commitment_client.granted
+            ):
                 await asyncio.sleep(0.02)
             cheat.changed = changed
             assert (await two.command("reveal", nonce=nonce))["ok"]
@@ -365,7 +368,7 @@ def test_a_client_of_the_new_protocol_refuses_an_old_server(
         async with served() as server:
             made = await server.person().create("firewall-breach")
             _, table = await table_of(server, made["id"])
-            with pytest.raises(Exception, match="speaks protocol 1, this client 2"):
+            with pytest.raises(Exception, match="speaks protocol 1, this client 3"):
                 await asyncio.to_thread(table.receive)
 
     run(test)
@@ -421,6 +424,6 @@ def test_matches_of_a_store_of_protocol_1_go_on(tmp_path: Path) -> None:
             # One that has not started begins anew with hashes; the nonce given before is dropped.
             starting = [await person.sit(ids[1]) for person in again]
             await asyncio.gather(*(play_out(one, lambda options: options[0]) for one in starting))
-            assert "2 nonces fit their hashes" in verify(await record_of(server, ids[1]))
+            assert "2 nonces match their hashes" in verify(await record_of(server, ids[1]))
 
     run(test)

@@ -1,4 +1,4 @@
-"""Strangers who send anything: no failure of the server, no change, a reason in every refusal."""
+"""Clients that send arbitrary data: no server error, no change, a reason in every refusal."""
 
 from __future__ import annotations
 
@@ -84,9 +84,12 @@ class Fresh:
         return str(match["id"])
 
     def id(self, kind: str, key: str | None) -> str:
-        if kind in ("mine", "waiting"):  # one's own, or one with a free seat
-            maker = key if key is not None and kind == "mine" else new_key()
-            return str(Client(self.url, maker).create("digit-duel")["id"])
+        if kind in ("mine", "seated", "waiting"):  # one's own, with an opponent, or a free seat
+            maker = new_key() if key is None or kind == "waiting" else key
+            made = str(Client(self.url, maker).create("digit-duel")["id"])
+            if kind == "seated":
+                Client(self.url, new_key()).join(made)
+            return made
         return self.over if kind == "over" else self.played
 
 
@@ -123,7 +126,8 @@ def test_the_http_api_answers_as_its_description_says_whatever_is_sent() -> None
                 case.path_parameters[name] = game if name == "slug" else fresh.id(kind, key)
             if case.method == "POST" and isinstance(case.body, dict):
                 usual = {"game": game, "options": {}, "opponent": "friend", "seat": 1}
-                case.body = {**case.body, **usual}
+                report = case.operation.path.endswith("/report")
+                case.body = {"reason": "insults"} if report else {**case.body, **usual}
         given = {} if key is None else {"Authorization": f"Bearer {key}"}
         found = case.call(base_url=base, headers=given)
         case.validate_response(found, checks=checks)
@@ -138,7 +142,7 @@ def test_the_http_api_answers_as_its_description_says_whatever_is_sent() -> None
     for operation in schema.get_all_operations():
         drawn = given(
             case=operation.ok().as_strategy(), key=st.sampled_from([*KEYS, None]),
-            kind=st.sampled_from(["any", "mine", "waiting", "playing", "over"]),
+            kind=st.sampled_from(["any", "mine", "seated", "waiting", "playing", "over"]),
             game=st.sampled_from(GAMES),
         )  # fmt: skip
         settings(
@@ -153,7 +157,7 @@ def test_the_http_api_answers_as_its_description_says_whatever_is_sent() -> None
 
 
 class Protocol(RuleBasedStateMachine):
-    """Two players and a stranger at one table, who send right and wrong frames in any order.
+    """Two players and a client without a seat send valid and invalid messages in any order.
 
     Everything goes through the same doors as over a real connection: bytes in, bytes out.
     """
@@ -181,12 +185,12 @@ class Protocol(RuleBasedStateMachine):
             self.say(seat, msgspec.to_builtins(share))
         assert self.room.match is not None
 
-    def say(self, seat: int | None, frame: Any, id: str | None = None) -> Any:
-        """Send a frame as a client would; the answer."""
+    def say(self, seat: int | None, message: Any, id: str | None = None) -> Any:
+        """Send a message as a client would; the answer."""
         self.count += 1
-        if isinstance(frame, dict):
-            frame = {"id": id or f"c{self.count}", **frame}
-        return self.send(seat, json.dumps(frame).encode())
+        if isinstance(message, dict):
+            message = {"id": id or f"c{self.count}", **message}
+        return self.send(seat, json.dumps(message).encode())
 
     def send(self, seat: int | None, data: bytes) -> Any:
         try:
@@ -210,9 +214,9 @@ class Protocol(RuleBasedStateMachine):
         match = self.room.match
         return [record.entry(match, number) for number in range(len(match.events))]
 
-    def unchanged(self, seat: int | None, frame: Any) -> None:
+    def unchanged(self, seat: int | None, message: Any) -> None:
         before, pending = self.entries(), self.room.match.pending()
-        found = self.say(seat, frame)
+        found = self.say(seat, message)
         assert found is None or not found["ok"], found
         assert self.entries() == before
         assert self.room.match.pending() == pending
@@ -259,7 +263,7 @@ class Protocol(RuleBasedStateMachine):
     @begun
     @rule(kind=st.sampled_from(["move", "resign", "undo", "accept", "decline", "hint", "claim",
                                 "rematch", "commit", "reveal", "react"]))  # fmt: skip
-    def a_stranger_wishes_something(self, kind: str) -> None:
+    def a_stranger_sends_a_command(self, kind: str) -> None:
         at = len(self.room.match.events)
         self.unchanged(
             None,
@@ -274,7 +278,7 @@ class Protocol(RuleBasedStateMachine):
         )
 
     @begun
-    @rule(frame=st.one_of(
+    @rule(message=st.one_of(
         st.binary(max_size=200),
         st.recursive(
             st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=20),
@@ -285,25 +289,25 @@ class Protocol(RuleBasedStateMachine):
         st.just(b"[" * 3000),
         st.just(b'{"type": "move", "id": "x", "at": 1, "move": "' + b"9" * 9000 + b'"}'),
     ), seat=st.sampled_from([0, 1, None]))  # fmt: skip
-    def garbage(self, frame: bytes, seat: int | None) -> None:
+    def garbage(self, message: bytes, seat: int | None) -> None:
         before = self.entries()
-        self.send(seat, frame)
+        self.send(seat, message)
         assert self.entries() == before
 
     @begun
     @rule(data=st.data())
-    def a_frame_that_was_granted_is_sent_again(self, data: st.DataObject) -> None:
+    def a_message_that_was_granted_is_sent_again(self, data: st.DataObject) -> None:
         if self.granted:
-            seat, frame, answer = data.draw(st.sampled_from(self.granted))
+            seat, message, answer = data.draw(st.sampled_from(self.granted))
             before, pending = self.entries(), self.room.match.pending()
-            assert self.send(seat, frame) == json.loads(answer)
+            assert self.send(seat, message) == json.loads(answer)
             assert self.entries() == before
             assert self.room.match.pending() == pending
 
     @begun
     @rule(seat=st.sampled_from([0, 1]),
           kind=st.sampled_from(["undo", "accept", "decline", "claim", "hint"]))  # fmt: skip
-    def a_wish_beside_the_moves(self, seat: int, kind: str) -> None:
+    def a_command_other_than_a_move(self, seat: int, kind: str) -> None:
         self.say(seat, {"type": kind, "at": len(self.room.match.events)})
 
     @begun

@@ -57,18 +57,18 @@ def test_a_bot_joins_a_match_and_plays_it_to_its_end(server: Process, tmp_path: 
     table.close()
     status, out, errors = ended(bot)
     assert (status, errors) == (0, "")
-    assert "as Player 2." in out
+    assert "the bot is Player 2." in out
     assert table.view is not None
     *_, told, dice = out.splitlines()
     assert told == table.view["result"]["reason"]
     assert dice.startswith("Dice checked: ")
-    assert "2 nonces fit their hashes" in dice
+    assert "2 nonces match their hashes" in dice
 
 
 def test_two_bots_meet_by_open_challenges(server: Process, tmp_path: Path) -> None:
-    words = ("--bot", command("mixes"), "--game", "clash", "--matches", "2", "--name", "Mixer")
+    words = ("--bot", f"Mixer={command('mixes')}", "--game", "clash", "-n", "2")
     one = started(tmp_path, server.url, *words)
-    two = started(tmp_path, server.url, "--bot", command("plays"), "--matches", "2")
+    two = started(tmp_path, server.url, "--bot", command("plays"), "-n", "2")
     for status, out, errors in map(ended, (one, two)):
         assert (status, errors) == (0, "")
         assert out.count("Mixer") == 2
@@ -192,8 +192,10 @@ def test_a_kept_key_is_the_same_player_again_and_of_one_process(
     assert (status, errors.count("\n")) == (2, 1)
     assert "is in use by another process" in errors
     bot.terminate()
-    assert ended(bot)[2] == ("The bot has left. Its match waits: the same --key goes on with it.\n")
-    bot = started(tmp_path, *words, "--matches", "1")
+    assert ended(bot)[2] == (
+        "The bot has left. Its match stays open: the same --key continues it.\n"
+    )
+    bot = started(tmp_path, *words, "-n", "1")
     while (view := table.choosing()) is not None:
         table.command("move", at=view["moment"], move=view["options"][-1])
     table.close()

@@ -19,18 +19,20 @@ from duels.server.command_handler import CommandHandler
 from duels.server.matchmaking import Matchmaking, NewMatch
 from duels.server.room_manager import RoomManager
 from duels.server.storage.base import Save, Unavailable
-from tests.server.hidden import FIXED, ID, KEYS, Ear, hall_with
+from duels.server.storage.postgres_address import PostgresAddress
+from tests.server.hidden import FIXED, ID, KEYS, RecordingClient, manager_with
 from tests.server.postgres import Postgres
 from tests.server.server import QUICK, run, shares
 from tests.server.test_stores import new_row
 
 
-def test_who_takes_a_room_from_another_ends_what_that_writes(
+def test_a_worker_that_takes_a_room_over_ends_the_writes_of_the_former_one(
     postgres: Postgres, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A process whose connection to PostgreSQL is gone may not know yet that it is not the holder:
     else a client of the new one is shown a table to which the old one still adds."""
-    monkeypatch.setattr("duels.server.leases.LOOK", 3600.0)
+    for name in ("LOOK", "VALID", "EXPIRED"):
+        monkeypatch.setattr(f"duels.server.leases.{name}", 3600.0)
 
     async def test() -> None:
         managers = [
@@ -42,8 +44,8 @@ def test_who_takes_a_room_from_another_ends_what_that_writes(
         old, new = managers
         row = await Matchmaking(old).create(digest(KEYS[0]), NewMatch("number-clash", seat=1))
         await Matchmaking(old).join(row.id, digest(KEYS[1]))
-        room, ear = await old.room(row.id), Ear(1)
-        await old.enter(room, ear, 0)
+        room, client = await old.room(row.id), RecordingClient(1)
+        await old.enter(room, client, 0)
         for seat, share in shares(room):
             assert b"true" in await CommandHandler(old).execute(room, seat, share)
         assert await new.store.lease_holder(row.id) == old.address
@@ -53,7 +55,7 @@ def test_who_takes_a_room_from_another_ends_what_that_writes(
         answer = await CommandHandler(old).execute(room, 0, commands.Move("m", 0, "3"))
         assert b"could not be stored" in answer
         assert row.id not in old.rooms
-        assert b'"bye"' in ear.told[-1][1]
+        assert b'"bye"' in client.told[-1][1]
         assert b"true" in await CommandHandler(new).execute(there, 0, commands.Move("m", 0, "3"))
         for manager in managers:
             await manager.close()
@@ -67,7 +69,8 @@ def test_a_room_that_moved_away_and_back_is_read_again(
 ) -> None:
     """A process may get a lease back before it has noticed that it was lost: what it has in memory
     is older than what clients were shown by the other process."""
-    monkeypatch.setattr("duels.server.leases.LOOK", 3600.0)
+    for name in ("LOOK", "VALID", "EXPIRED"):
+        monkeypatch.setattr(f"duels.server.leases.{name}", 3600.0)
 
     async def test() -> None:
         managers = [
@@ -79,8 +82,8 @@ def test_a_room_that_moved_away_and_back_is_read_again(
         old, new = managers
         row = await Matchmaking(old).create(digest(KEYS[0]), NewMatch("number-clash", seat=1))
         await Matchmaking(old).join(row.id, digest(KEYS[1]))
-        stale, ear = await old.room(row.id), Ear(1)
-        await old.enter(stale, ear, 0)
+        stale, client = await old.room(row.id), RecordingClient(1)
+        await old.enter(stale, client, 0)
         await old.store._leases._connection.close()  # type: ignore[attr-defined]
         assert await new.store.lease_holder(row.id) is None
         there = await new.room(row.id)
@@ -102,7 +105,7 @@ def test_a_room_that_moved_away_and_back_is_read_again(
             monkeypatch.setattr(old.store, "_run", execute)
         assert await old.store.lease_holder(row.id) is None
         assert stale.unloaded
-        assert b'"bye"' in ear.told[-1][1]
+        assert b'"bye"' in client.told[-1][1]
         assert (await old.room(row.id)).row.hashes == hashes
         for manager in managers:
             await manager.close()
@@ -129,13 +132,13 @@ def test_a_process_without_its_lock_takes_no_room(
         await store.save(Save(row))
         assert await store.lease_holder(row.id) is None
         owners = store._leases  # type: ignore[attr-defined]
-        owners._database = "postgresql://127.0.0.1:1/nothing"
+        owners._database = PostgresAddress("postgresql://127.0.0.1:1/nothing")
         owners._connection.terminate()
         while not lost:
             await asyncio.sleep(0.01)
         with pytest.raises(Unavailable):
             await store.lease_holder(row.id)
-        owners._database = postgres.url
+        owners._database = PostgresAddress(postgres.url)
         while not owners._held:
             await asyncio.sleep(0.01)
         assert await store.lease_holder(row.id) is None
@@ -148,7 +151,7 @@ def test_a_process_without_its_lock_takes_no_room(
 def test_a_room_that_is_put_away_while_it_is_written_comes_back_with_what_was_written() -> None:
     async def test() -> None:
         match = Match(load("number-wars"), 7, now=FIXED.now, id=ID, players=("a", "b"))
-        async with hall_with(FIXED, match) as (manager, room):
+        async with manager_with(FIXED, match) as (manager, room):
             may_write, save = asyncio.Event(), manager.store.save
 
             async def slowly(change: Save) -> None:
@@ -162,18 +165,17 @@ def test_a_room_that_is_put_away_while_it_is_written_comes_back_with_what_was_wr
             await asyncio.sleep(0)
             dropping = asyncio.create_task(manager.drop())
             await asyncio.sleep(0)
-            ear = Ear(1)
+            client = RecordingClient(1)
             coming = asyncio.create_task(manager.room(ID))
             await asyncio.sleep(0.1)
             may_write.set()
             assert b"true" in await moving
             await dropping
             assert room.unloaded
-            await manager.enter(await coming, ear, 0)
-            if b'"bye"' in ear.told[-1][1]:  # put away before they were there: once more
-                await manager.enter(await manager.room(ID), ear, 0)
-            assert [b'"moment":1,' in frame for _, frame, *_ in ear.told if b"update" in frame] == [
-                True
-            ]
+            await manager.enter(await coming, client, 0)
+            if b'"bye"' in client.told[-1][1]:  # put away before they were there: once more
+                await manager.enter(await manager.room(ID), client, 0)
+            updates = [message for _, message, *_ in client.told if b"update" in message]
+            assert [b'"moment":1,' in message for message in updates] == [True]
 
     run(test)

@@ -15,7 +15,8 @@ from duels.core.presentation import Item, Tokens
 from duels.core.record import loads
 from duels.core.wire import dump, dump_view
 from duels.games import BUILT_IN, load
-from duels.server.messages import _part, encode, view_json
+from duels.server.messages import encode
+from duels.server.views import _part, displayed, view_json
 from tests.server.server import Seated, play_out, run, served
 
 
@@ -81,7 +82,7 @@ def test_what_comes_afterwards_is_there_analysis_replay_dice_history_and_rating(
             steps = (await ada.get(f"{at}/replay"))["steps"]
             assert [step["moment"] for step in steps] == list(range(len(seated.events)))
             assert steps[0]["event"] is None
-            told = next(frame for frame in reversed(seated.frames) if "revealed" in frame)
+            told = next(message for message in reversed(seated.messages) if "revealed" in message)
             assert steps[-1]["table"] == told["revealed"]["table"]
             fair = await ada.get(f"{at}/fair")
             assert fair["commitment"] == made["commitment"]
@@ -143,6 +144,7 @@ def test_a_view_is_the_same_bytes_as_the_core_writes() -> None:
         for viewer in (0, 1, None):
             view = match.view(viewer)
             for _ in range(2):  # made, and remembered
-                assert encode(view_json(view)) == encode(dump_view(view, history=False))
+                made = encode(view_json(displayed(match, viewer)))
+                assert made == encode(dump_view(view, history=False))
     listed = Tokens("Odd", [Item("1")], 0)  # type: ignore[arg-type]
     assert bytes(_part(listed, "x")) == encode({**dump(listed), "id": "x"})

@@ -20,7 +20,7 @@ from duels.core import Match, record
 from duels.core.errors import RecordError
 from duels.games import load
 from duels.server.app import store_of
-from duels.server.import_export import take
+from duels.server.import_export import import_records
 from duels.server.storage import schema
 from duels.server.storage.base import RoomStore, Save, header
 from tests.server.server import QUICK, Person, Process, Served, run, served
@@ -201,4 +201,4 @@ def test_records_that_are_not_right_or_not_over_are_not_taken_in(tmp_path: Path)
         lines = tmp_path / "lines"
         lines.write_text(f"{over}\n{wrong}\n", "utf-8")
         with pytest.raises(RecordError, match="line 2: "):
-            asyncio.run(take(str(tmp_path / "duels.sqlite"), str(lines)))
+            asyncio.run(import_records(str(tmp_path / "duels.sqlite"), str(lines)))

@@ -139,7 +139,7 @@ def test_a_flood_of_frames_ends_the_connection_and_no_other() -> None:
                 await two.send(type="ping", id=str(n))
             with pytest.raises(ConnectionClosed):
                 await two.until("nothing")
-            assert two.frames[-1] == {
+            assert two.messages[-1] == {
                 "type": "refusal", "reason": "too many messages; wait a moment",
             }  # fmt: skip
             assert (await one.move("10"))["ok"]
@@ -175,7 +175,7 @@ def test_a_flood_of_requests_and_of_connections_is_refused() -> None:
                 await seat.hello()
             with pytest.raises(ConnectionClosed):
                 await held[2].hello()
-            assert "too many" in held[2].frames[-1]["reason"]
+            assert "too many" in held[2].messages[-1]["reason"]
             for _ in range(2):
                 held.append(Seated(await connect(url), None))
             with pytest.raises(InvalidStatus):
@@ -232,10 +232,10 @@ def test_a_slow_reader_is_dropped_and_does_not_hold_up_the_others() -> None:
             room = await server.manager.room(id)
             while not (watching := [c for c in room.connections if c.seat is None]):
                 await asyncio.sleep(0.01)
-            sent, frame = 0, b'"' + b"x" * 8000 + b'"'
+            sent, message = 0, b'"' + b"x" * 8000 + b'"'
             while not server.manager.metrics.dropped:
-                watching[0].send(frame)
-                sent += len(frame)
+                watching[0].send(message)
+                sent += len(message)
                 assert sent < 100 * 2**20, "all of it is buffered"
                 await asyncio.sleep(0.001)
             assert (await one.move("10"))["ok"]

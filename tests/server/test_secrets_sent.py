@@ -18,7 +18,7 @@ from duels.games import load
 from tests.server.hidden import FIXED, KEYS, PATHS, Told, differing, pairs, prepare, sealed
 from tests.server.raw import Raw, come, got
 from tests.server.server import NONCE, Process
-from tests.variants import VARIANTS, name
+from tests.variants import VARIANTS, long_unless, name
 
 STAMP = re.compile(r"^\S+ \S+ ", re.MULTILINE)
 SIEGES = [load("cipher-siege"), load("cipher-siege", values=9, copies=20, hand=5, limit=6)]
@@ -55,7 +55,7 @@ def visit(port: int, id: str, viewer: int | None) -> Told:
 
 
 def sieges(count: int) -> list[tuple[int | None, Match, Match]]:
-    """Viewers with matches that they cannot tell apart, without a clock, as time stands still."""
+    """Viewers with matches that they cannot tell apart, without clocks: the time is constant."""
     found: list[tuple[int | None, Match, Match]] = []
     for game in SIEGES:
         hidden = (p for p in pairs(game, range(1, 200)) if p[1].events != p[2].events)
@@ -87,7 +87,10 @@ def test_hidden_cards_change_no_byte_on_the_wire(tmp_path: Path) -> None:
     assert not differing(one, two)
 
 
-@pytest.mark.parametrize(("plant", "where"), [("length", "socket"), ("header", PATHS[1])])
+@pytest.mark.parametrize(
+    ("plant", "where"),
+    [("length", "socket"), pytest.param("header", PATHS[1], marks=pytest.mark.long)],
+)
 def test_hidden_cards_that_leak_are_found_on_the_wire(
     tmp_path: Path, plant: str, where: str
 ) -> None:
@@ -121,7 +124,14 @@ def told_of_picks(folder: Path, game: AnyGame, *more: str) -> list[Told]:
     return found
 
 
-@pytest.mark.parametrize("game", [game for game in VARIANTS if sealed(game)], ids=name)
+@pytest.mark.parametrize(
+    "game",
+    long_unless(
+        lambda game: name(game) in ("number-clash-numbers=4", "digit-duel-hidden=yes"),
+        [game for game in VARIANTS if sealed(game)],
+    ),
+    ids=name,
+)
 def test_a_sealed_pick_changes_no_byte_on_the_wire(tmp_path: Path, game: AnyGame) -> None:
     first, *others = told_of_picks(tmp_path, game)
     assert others

@@ -22,6 +22,7 @@ from duels.server.app import store_of
 from duels.server.storage.base import (
     HUMAN,
     OVER,
+    PLAYING,
     Conflict,
     RoomStore,
     Row,
@@ -123,6 +124,36 @@ def test_many_changes_at_once_are_all_kept_and_go_together(database: str) -> Non
     with_store(database, test)
 
 
+def test_a_move_writes_no_index_of_postgresql(postgres: Postgres) -> None:
+    """The new version of a row stays on its page, as no column of an index has changed."""
+
+    async def test(store: RoomStore) -> None:
+        other = await asyncpg.connect(postgres.url)
+
+        async def figures() -> Any:
+            await other.execute("SELECT pg_stat_clear_snapshot()")
+            return await other.fetchrow(
+                "SELECT n_tup_upd AS all, n_tup_hot_upd AS hot FROM pg_stat_user_tables"
+                " WHERE relname = 'rooms'"
+            )
+
+        before, rows = await figures(), [new_row(state=PLAYING) for _ in range(20)]
+        for row in rows:
+            await store.save(Save(row))
+        for number in range(20):
+            for row in rows:
+                row.updated = float(number)
+            await asyncio.gather(*(store.save(Save(row, number, (b"{}",))) for row in rows))
+        while (after := await figures())["all"] < before["all"] + 400:  # they are reported late
+            await asyncio.sleep(0.1)
+        assert after["hot"] - before["hot"] > 300
+        await other.close()
+
+    import asyncpg
+
+    with_store(postgres.url, test)
+
+
 def test_lists_find_what_they_should(database: str) -> None:
     async def test(store: RoomStore) -> None:
         mine = new_row(open=True, updated=5.0, deadline=10.0, request=new_room_id())
@@ -189,7 +220,7 @@ def test_a_match_is_played_on_either_store(database: str) -> None:
     async def test() -> None:
         async with served(QUICK, store_of(database)) as server:
             ada, bob = server.person(), server.person()
-            made = await ada.create("cipher-siege", seat=1)
+            made = await ada.create("digit-duel", seat=1)
             await bob.join(made["id"])
             one, two = await ada.sit(made["id"]), await bob.sit(made["id"])
             await asyncio.gather(
@@ -242,8 +273,8 @@ def test_people_at_different_workers_meet_at_one_table(postgres: Postgres) -> No
 
     async def test() -> None:
         crowd = Crowd(server.url, 1)
-        tasks = [asyncio.create_task(crowd.pair(n)) for n in range(8)]
-        while sum(match.over for match in crowd.played) < 8:
+        tasks = [asyncio.create_task(crowd.pair(n)) for n in range(4)]
+        while sum(match.over for match in crowd.played) < 4:
             await asyncio.sleep(0.1)
             for task in tasks:
                 if task.done():
@@ -251,7 +282,7 @@ def test_people_at_different_workers_meet_at_one_table(postgres: Postgres) -> No
         crowd.stopping = True
         await asyncio.gather(*tasks)
         assert crowd.reconnected == 0
-        assert await crowd.check() > 50
+        assert await crowd.check() > 25
 
     try:
         run(test)

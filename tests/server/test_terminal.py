@@ -19,7 +19,7 @@ from duels.client.identity import new_key
 from tests.server.server import ROOT, Process
 from tests.terminal_helpers import Screen, run
 
-PROMPT = r"attack number \(1-10\): "
+PROMPT = r"attack number \(1-10; \? for help\): "
 
 
 @pytest.fixture
@@ -40,7 +40,7 @@ def seated(
     screen = Screen(home, f"play --server {server.url}/match/{made['id']}")
     while table.view is None:
         table.receive()
-    screen.wait(PROMPT, r"'bypass'\): ")
+    screen.wait(PROMPT, r"'bypass'; \? for help\): ")
     return screen, table
 
 
@@ -63,7 +63,7 @@ def test_a_terminal_is_asked_to_let_a_move_be_taken_back_while_it_chooses(
     assert table.command("move", at=table.version, move="3")["ok"]
     screen.wait(PROMPT)
     assert table.command("undo", at=table.version)["ok"]
-    screen.wait(r"May Player 2 take the last move back\? \(yes or no\): ")
+    screen.wait(r"May Player 2 take back the last move\? \(yes or no\): ")
     screen.type("yes")
     while table.view is None or not table.view["options"]:
         table.receive()
@@ -71,7 +71,7 @@ def test_a_terminal_is_asked_to_let_a_move_be_taken_back_while_it_chooses(
     assert table.command("move", at=table.version, move="4")["ok"]
     screen.wait(PROMPT)
     assert table.command("undo", at=table.version)["ok"]
-    screen.wait("take the last move back")
+    screen.wait("take back the last move")
     assert table.command("decline", at=table.version)["ok"]  # it is withdrawn
     screen.wait(PROMPT)
     screen.child.sendintr()

@@ -31,7 +31,7 @@ from duels.core.record import loads
 from duels.games import load
 from duels.server.settings import Limits
 from duels.server.worker_proxy import _forward
-from duels.server.workers import GIVEN, SOURCES
+from duels.server.workers import NOT_PASSED
 from tests.server.postgres import Postgres
 from tests.server.server import FREELY, QUICK, ROOT, Person, Seated, run
 
@@ -39,21 +39,24 @@ TOKEN = "t" * 43
 
 
 class Worker:
-    """One of several processes, on a port of its own, so that it is known who is where."""
+    """One of several processes, on a port of its own, so that a test can choose the worker."""
 
     def __init__(self, database: str, limits: Limits = FREELY) -> None:
         settings = replace(QUICK, database=database)
         plain = {f.name: getattr(settings, f.name) for f in fields(settings)}
         listening = socket.create_server(("127.0.0.1", 0), backlog=100)
         given = {
-            "settings": {k: v for k, v in plain.items() if k not in SOURCES},
+            "settings": {k: v for k, v in plain.items() if k not in NOT_PASSED},
             "limits": {f.name: getattr(limits, f.name) for f in fields(limits)},
             "token": TOKEN, "fd": listening.fileno(), "parent": os.getpid(),
         }  # fmt: skip
         self.process = subprocess.Popen(
             [sys.executable, "-m", "duels.server.workers"], pass_fds=[listening.fileno()], cwd=ROOT,
-            env={**os.environ, "PYTHONPATH": str(ROOT), GIVEN: json.dumps(given)},
+            env={**os.environ, "PYTHONPATH": str(ROOT)}, stdin=subprocess.PIPE,
         )  # fmt: skip
+        assert self.process.stdin is not None
+        with self.process.stdin as pipe:
+            pipe.write(json.dumps(given).encode())
         port = listening.getsockname()[1]
         listening.close()
         self.url, self.ws = f"http://127.0.0.1:{port}", f"ws://127.0.0.1:{port}"
@@ -110,7 +113,9 @@ async def play(seated: Seated, told: list[str], least: int = 10**6) -> None:
             await seated.receive()
 
 
-@pytest.mark.parametrize("slug", ["number-clash", "cipher-siege"])
+@pytest.mark.parametrize(
+    "slug", ["number-clash", pytest.param("cipher-siege", marks=pytest.mark.long)]
+)
 def test_a_match_goes_on_elsewhere_when_the_process_that_has_it_is_killed(
     postgres: Postgres, slug: str
 ) -> None:
@@ -149,6 +154,53 @@ def test_a_match_goes_on_elsewhere_when_the_process_that_has_it_is_killed(
                 await late.receive()
             assert late.view["result"] == again.view["result"] == other.view["result"]
             match = loads((await ada.http.get(f"{third.url}/api/matches/{id}/record")).text, load)
+            assert verify(match)
+            picks = [entry.moves for entry in match.events if isinstance(entry, Pick)]
+            for seat in (0, 1):
+                assert [move for p in picks for s, move in p if s == seat] == told[seat]
+
+    run(test)
+
+
+def test_a_match_goes_on_elsewhere_when_the_process_that_has_it_hangs(postgres: Postgres) -> None:
+    """It keeps its connections, also that to PostgreSQL. When it goes on, it has lost the match."""
+
+    async def test() -> None:
+        with workers(postgres.url, 2) as (first, second):
+            ada, bob = first.person(), second.person()
+            id = (await ada.create("number-wars", seat=1))["id"]
+            await bob.join(id)
+            one, two = await ada.sit(id), await bob.sit(id)
+            told: tuple[list[str], list[str]] = [], []
+            await asyncio.gather(play(one, told[0], 4), play(two, told[1], 4))
+            assert (first.rooms(), second.rooms()) == (1, 0)
+            mover = 0 if one.view["options"] else 1
+            player = (one, two)[mover]
+            at, move = player.moment, player.view["options"][0]
+            os.kill(first.process.pid, signal.SIGSTOP)
+            try:
+                # Sent to the process that hangs, and then, with the same id, to the other.
+                await player.send(type="move", id="repeated", at=at, move=move)
+                asking = asyncio.create_task(bob.http.get(f"/api/matches/{id}/record"))
+                again = await second.person(ada.key).sit(id, one.moment)
+                other = await second.person(bob.key).sit(id, two.moment)
+                assert (await asking).status_code == 200
+                assert second.rooms() == 1
+                seats = again, other
+                assert (await seats[mover].command("move", "repeated", at=at, move=move))["ok"]
+                told[mover].append(move)
+                await asyncio.gather(play(again, told[0], at + 4), play(other, told[1], at + 4))
+            finally:
+                os.kill(first.process.pid, signal.SIGCONT)
+            assert [await cut(seated) for seated in (one, two)] == [1012, 1012]
+            answers = [message for message in player.messages if message.get("id") == "repeated"]
+            assert not any(answer["ok"] for answer in answers)
+            while first.rooms():
+                await asyncio.sleep(0.05)
+            back = await first.person(ada.key).sit(id, again.moment)  # forwarded
+            assert (first.rooms(), second.rooms()) == (0, 1)
+            await asyncio.gather(play(back, told[0]), play(other, told[1]))
+            match = loads((await ada.http.get(f"/api/matches/{id}/record")).text, load)
             assert verify(match)
             picks = [entry.moves for entry in match.events if isinstance(entry, Pick)]
             for seat in (0, 1):
@@ -249,12 +301,15 @@ def test_a_process_that_dies_while_it_is_asked_is_like_one_that_is_gone() -> Non
     async def unsent(message: object) -> None:
         raise AssertionError
 
+    async def unasked() -> None:
+        raise AssertionError
+
     async def test() -> None:
         scope = {"raw_path": b"/", "query_string": b"", "method": "GET", "headers": []}
         port, other = listening.getsockname()[1], asyncio.create_task(busy())
         for _ in range(50):
             with pytest.raises((OSError, EOFError)):
-                await _forward(f"127.0.0.1:{port}", scope, {}, b"", unsent)
+                await _forward(f"127.0.0.1:{port}", scope, {}, b"", unsent, unasked)
         other.cancel()
 
     threading.Thread(target=hang_up, daemon=True).start()

@@ -60,7 +60,7 @@ def any_move(s: Array, tb: Tables, rng: Array) -> Any:
 
 @compiled
 def clear(st: Store) -> None:
-    """Forget a search tree."""
+    """Clear a search tree."""
     st.keys[:] = np.uint64(0)
     st.pool[:, : st.used[1]] = np.float32(0.0)
     st.used[:] = 0
@@ -68,7 +68,7 @@ def clear(st: Store) -> None:
 
 @compiled
 def redeal(s: Array, tb: Tables, rng: Array) -> None:
-    """A guess at what the mover cannot see: the unknown cards of the opponent drawn afresh."""
+    """Determinise: draw the cards of the opponent that the mover does not know."""
     unseen = s[DECK] + s[HAND_O] - s[KNOWN_M]
     hidden = tb.size[s[HAND_O]] - tb.size[s[KNOWN_M]]
     s[HAND_O] = s[KNOWN_M]
@@ -149,7 +149,7 @@ def contest(
     games: int, one: int, two: int, budget: int, tb: Tables, st: Store, tf: Tables, tree: Store,
     states: Array, scratch: Array, path: Array, rng: Array,
 ) -> float:  # fmt: skip
-    """The first player's mean score."""
+    """The mean score of the first player over games between two policies."""
     s = states[0]
     total = 0.0
     for _ in range(games):

@@ -1,4 +1,4 @@
-"""A strategy spoiled on purpose in one seat, by a known amount: does a responder find it?"""
+"""Plants a flaw of known size in one seat of a strategy, to test whether responders find it."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from duels.games.cipher_siege.store import Store
 
 
 def copied(store: Store) -> Store:
-    """A strategy that can be spoiled without harm to the other."""
+    """A copy of a strategy that can be changed independently."""
     return Store(*(part.copy() for part in store))
 
 
@@ -43,9 +43,9 @@ def first_choices(tables: Tables, store: Store, seat: int) -> list[tuple[int, in
 
 
 def plant(tables: Tables, store: Store, seat: int, share: float) -> int:
-    """With a probability the seat's first choice is its largest defence, whatever its hand.
+    """Replace the first choice of a seat by its largest defence, with probability `share`.
 
-    A game has one first choice, so what this costs grows in proportion to `share`. Returns the
+    A game has one first choice, so the cost is proportional to `share`. Returns the
     number of states changed.
     """
     states = first_choices(tables, store, seat)

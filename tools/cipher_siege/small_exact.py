@@ -1,4 +1,4 @@
-"""Small variants solved exactly by a second method: the whole tree, CFR+, exact best responses."""
+"""Solves small variants by a second method: the whole tree, CFR+, exact best responses."""
 
 from __future__ import annotations
 
@@ -108,7 +108,7 @@ def cfr_plus(tree: Tree, owner: Array, iterations: int) -> Any:
 
 
 class Exact:
-    """A small variant, its tree and exact questions about it."""
+    """A small variant with its game tree: exact values, best responses and equilibria."""
 
     def __init__(self, game: CipherSiege, cap: int) -> None:
         builder = Builder(game, cap)
@@ -127,7 +127,7 @@ class Exact:
         return np.asarray(cfr_plus(self.tree, self.owner, iterations))
 
     def import_strategy(self, tables: Tables, store: Store) -> Array:
-        """A kernel strategy on this tree, looked up one information set at a time."""
+        """A strategy of the compiled code as a strategy of this tree."""
         out = np.zeros(int(self.tree.offset[-1]))
         sigma = np.zeros(MAX_ACTIONS)
 

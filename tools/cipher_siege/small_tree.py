@@ -1,8 +1,7 @@
 """The whole game tree of a small variant, with perfect-recall information sets.
 
-The rules are written again here on plain tuples, all moves allowed, so that this also checks the
-compiled kernels. A game that reaches `cap` turns counts as a draw, here and in the kernels it is
-compared with.
+The rules are implemented a second time here, on plain tuples, so that this also checks the compiled
+code. A game that reaches `cap` turns is a draw, as in the compiled code it is compared with.
 """
 
 from __future__ import annotations
@@ -45,7 +44,7 @@ def plus(cards: Cards, *more: int) -> Cards:
 
 
 def pair(me: int, mine: Any, yours: Any) -> Any:
-    """Something of both players, Player 1's first."""
+    """A pair in the order of the seats."""
     return (mine, yours) if me == 0 else (yours, mine)
 
 
@@ -72,7 +71,7 @@ class Place(NamedTuple):
 
 
 class Builder:
-    """Grows the tree and names the information sets by everything their player has seen."""
+    """Builds the tree; information sets are identified by all that their player has observed."""
 
     def __init__(self, game: CipherSiege, cap: int) -> None:
         self.game, self.cap = game, cap
@@ -87,7 +86,7 @@ class Builder:
         self.features: list[tuple[Any, ...]] = []
 
     def node(self, level: int, player: int, payoff: float = 0.0, info: int = -1) -> int:
-        """A new node."""
+        """Add a node."""
         self.level.append(level)
         self.player.append(player)
         self.payoff.append(payoff)
@@ -97,12 +96,12 @@ class Builder:
         return len(self.level) - 1
 
     def link(self, parent: int, child: int, p: float = 1.0) -> None:
-        """Hang a child under a node."""
+        """Add a child to a node."""
         self.children[parent].append(child)
         self.odds[parent].append(p)
 
     def root(self) -> int:
-        """All deals."""
+        """Add the root: all deals."""
         game = self.game
         pack = tuple(v for v in range(1, game.values + 1) for _ in range(game.copies))
         top = self.node(0, -1)
@@ -116,7 +115,7 @@ class Builder:
         return top
 
     def turn(self, place: Place) -> int:
-        """The draw."""
+        """Add the draw at the start of a turn."""
         if place.ply >= self.cap:
             return self.node(3 * place.ply + 1, -2, 0.5)
         me = place.ply % 2
@@ -135,7 +134,7 @@ class Builder:
         return here
 
     def act(self, place: Place) -> int:
-        """The choice."""
+        """Add the decision node of a turn."""
         me, you = place.ply % 2, 1 - place.ply % 2
         hand = place.hands[me]
         if not hand:
@@ -181,7 +180,7 @@ class Builder:
         )  # fmt: skip
 
     def swapped(self, place: Place, gave: int, left: Cards, sure: Cards) -> int:
-        """All cards that a swap may bring."""
+        """Add the chance node of the card that a swap takes."""
         me, you = place.ply % 2, 1 - place.ply % 2
         here = self.node(3 * place.ply + 3, -1)
         for got, n in sorted(Counter(place.hands[you]).items()):
@@ -198,7 +197,7 @@ class Builder:
         return here
 
     def finish(self) -> Tree:
-        """Flat arrays."""
+        """Convert the lists to arrays."""
         count = np.array([len(c) for c in self.children], dtype=np.int64)
         first = np.concatenate(([0], np.cumsum(count)[:-1])).astype(np.int64)
         level = np.array(self.level, dtype=np.int64)

@@ -44,7 +44,7 @@ from duels.games.cipher_siege.kernel_tables import (
     Rules,
     rules,
 )
-from duels.games.cipher_siege.opponents import gain, stored
+from duels.games.cipher_siege.opponents import gain, state_slot
 from duels.games.cipher_siege.rules import SWAP, CipherSiege
 from duels.games.cipher_siege.stored_values import regrets
 from duels.games.cipher_siege.value_network import (
@@ -53,10 +53,20 @@ from duels.games.cipher_siege.value_network import (
     OWN,
     ValueNetwork,
     find_value_network,
-    kind,
+    player_index,
 )
 from duels.games.cipher_siege.value_network import DECK as DECKED
-from duels.kernels import AivatEvaluator, AivatValues, Array, Scalar, apart, cached, compiled, np
+from duels.kernels import (
+    AivatEvaluator,
+    AivatValues,
+    Array,
+    Scalar,
+    cached,
+    compiled,
+    not_inlined,
+    np,
+)
+from duels.kernels.policies import CARELESS_SHARE
 
 RANDOM, GREEDY, KNOWS = range(3)  # kinds of policies; KNOWS follows the strategy table
 
@@ -64,7 +74,7 @@ if np is not None:
     _EIGHT, _BYTE = np.uint64(8), np.uint64(255)
 
 
-class Net(NamedTuple):
+class NetworkTables(NamedTuple):
     """The contribution of each part of a state to the hidden layer, and the output layer."""
 
     own: Array  # by the code of a hand
@@ -72,13 +82,13 @@ class Net(NamedTuple):
     cis: Array  # by the mover's seat, its CI and the other CI; players and bias included
     card: Array  # of one card in the deck, by its value; the last row is no card
     out: Array
-    shift: float  # bias of the output
+    bias: float  # bias of the output
     radix: Array  # of the codes
 
 
 @compiled
 def add_parts(
-    net: Net, mover: int, other: int, ci: int, other_ci: int, deck: int, layer: Array
+    net: NetworkTables, mover: int, other: int, ci: int, other_ci: int, deck: int, layer: Array
 ) -> None:
     """Set the hidden layer to the contributions of all parts of a state except the mover's hand."""
     theirs = code_of(other, net.radix)
@@ -91,19 +101,19 @@ def add_parts(
 
 
 @compiled
-def state_value(net: Net, own: int, drawn: int, layer: Array) -> Scalar:
+def state_value(net: NetworkTables, own: int, drawn: int, layer: Array) -> Scalar:
     """The value of a state to the mover; `drawn` is a card that is no longer in the deck."""
-    mine, total = code_of(own, net.radix), net.shift
+    mine, total = code_of(own, net.radix), net.bias
     for unit in range(layer.shape[0]):
         hidden = layer[unit] + net.own[mine, unit] - net.card[drawn, unit]
         total += max(hidden, 0.0) * net.out[unit]
     return 1.0 / (1.0 + np.exp(-total))
 
 
-@apart
+@not_inlined
 def value_before_draw(
-    net: Net, mover: int, own: int, other: int, ci: int, other_ci: int, deck: int, size: int,
-    discard: int, used: int, layer: Array,
+    net: NetworkTables, mover: int, own: int, other: int, ci: int, other_ci: int, deck: int,
+    size: int, discard: int, used: int, layer: Array,
 ) -> Scalar:  # fmt: skip
     """The value of a state to a player who is about to draw, on average over the card."""
     deck, size = refilled(deck, discard, 0)[0], refilled(size, used, 0)[0]
@@ -119,8 +129,10 @@ def value_before_draw(
     return total / size
 
 
-@apart
-def move_value(rules: Rules, net: Net, state: Array, i: int, action: int, layer: Array) -> Scalar:
+@not_inlined
+def move_value(
+    rules: Rules, net: NetworkTables, state: Array, i: int, action: int, layer: Array
+) -> Scalar:
     """The value of an action to its player, averaged over the chance events that follow."""
     mover = state[i, MOVER]
     other = 1 - mover
@@ -152,7 +164,7 @@ def move_value(rules: Rules, net: Net, state: Array, i: int, action: int, layer:
     )  # fmt: skip
 
 
-@apart
+@not_inlined
 def move_probabilities(
     rules: Rules,
     kind: int,
@@ -178,7 +190,8 @@ def move_probabilities(
     if kind == RANDOM or attacks == 0:
         out[:n] = 1.0 / n
     elif wins > 0:  # as `opponents.win`, or greedy
-        erring = 0.0 if kind == GREEDY or wins == n else own.share * (n - wins) / n
+        sure = kind == GREEDY or wins == n or own.share < CARELESS_SHARE
+        erring = 0.0 if sure else own.share * (n - wins) / n
         for k in range(n):
             out[k] = (1.0 - erring) / wins if out[k] > 0.0 else erring / max(1, n - wins)
     elif kind == GREEDY:
@@ -189,8 +202,8 @@ def move_probabilities(
         for k in range(n):
             out[k] /= top
     else:
-        slot = stored(own, state, i, player)
-        if own.found[slot, 0] == 0:  # as `opponents.one_or_other`
+        slot = state_slot(own, state, i, player)
+        if own.found[slot, 0] == 0:  # as `opponents.best_or_other`
             out[:n] = own.share / n
             out[hands.best[row]] = 1.0 - own.share * (n - 1) / n
         else:
@@ -206,7 +219,7 @@ def move_probabilities(
 
 @cached
 def fill_values(
-    rules: Rules, net: Net, kinds: Array, hands: HandAttacks, one: CompiledStrategy,
+    rules: Rules, net: NetworkTables, kinds: Array, hands: HandAttacks, one: CompiledStrategy,
     two: CompiledStrategy, state: Array, chances: Array, layer: Array, value: Array,
     expected: Array,
 ) -> None:  # fmt: skip
@@ -230,25 +243,31 @@ def fill_values(
 
 
 @lru_cache(maxsize=64)
-def net_of(game: CipherSiege, players: tuple[str, str]) -> Net:
+def net_of(game: CipherSiege, players: tuple[str, str]) -> NetworkTables:
     """The network between two players, as tables."""
     found = find_value_network(game)
     assert found is not None
     return network_tables(game, found, players)
 
 
-def network_tables(game: CipherSiege, found: ValueNetwork, players: tuple[str, str]) -> Net:
-    encoding, most, kinds = CardEncoding(game), max(game.integrity), [*map(kind, players)]
+def network_tables(
+    game: CipherSiege, found: ValueNetwork, players: tuple[str, str]
+) -> NetworkTables:
+    encoding, most = CardEncoding(game), max(game.integrity)
+    indices = [*map(player_index, players)]
     cards = [encoding.cards(code) for code in range(encoding.space)]
-    own, other = (np.array([found.added(side, hand) for hand in cards]) for side in (OWN, OTHER))
-    empty = np.array(found.added(DECKED, ()))
+    own, other = (
+        np.array([found.contribution(side, hand) for hand in cards]) for side in (OWN, OTHER)
+    )
+    empty = np.array(found.contribution(DECKED, ()))
     cis = np.zeros((2, most + 1, most + 1, len(empty)))
     for mover, one, two in product((0, 1), range(1, most + 1), range(1, most + 1)):
-        cis[mover, one, two] = found.added(CIS, (one, two, kinds[mover], kinds[1 - mover]))
-    each = [found.added(DECKED, (value,)) for value in range(1, game.values + 1)]
+        both = one, two, indices[mover], indices[1 - mover]
+        cis[mover, one, two] = found.contribution(CIS, both)
+    each = [found.contribution(DECKED, (value,)) for value in range(1, game.values + 1)]
     card = np.array([*each, empty]) - empty
     out, radix = np.array(found.out), np.array(encoding.radix)
-    return Net(own, other, cis + empty, card, out, found.shift, radix)
+    return NetworkTables(own, other, cis + empty, card, out, found.bias, radix)
 
 
 def aivat_evaluator(game: CipherSiege, players: tuple[str, str]) -> AivatEvaluator | None:

@@ -1,8 +1,8 @@
 """Belief about the opponent's hand in Cipher Siege: the exact posterior given a player's view.
 
 Both cards of a swap are known to both players, so only the deal and the draws are private. The
-opponent is assumed to follow the strategy, except for random moves with probability `SLIP`, so that
-no history is impossible. (`duels.algorithms.belief` samples histories of any game and assumes
+opponent is assumed to follow the strategy, except for random moves with probability `MISTAKE`, so
+that no history is impossible. (`duels.algorithms.belief` samples histories of any game and assumes
 nothing about the opponent's strategy; values of moves need the exact odds.)
 """
 
@@ -21,7 +21,7 @@ from duels.games.cipher_siege.rules import SWAP, CipherSiege, Seen, after_move, 
 
 # The strategy as a function: returns moves, by their index among those of the hand, with weights.
 Policy = Callable[[InfoState], Sequence[tuple[int, float]]]
-SLIP = 0.01  # probability of a random move
+MISTAKE = 0.01  # probability of a random move
 
 
 def hand_odds(deck: Cards, size: int) -> dict[Cards, float]:
@@ -142,16 +142,16 @@ class Belief:
         place = hand.places.get(move)
         if place is None or place >= count:
             return 0.0
-        slip = SLIP / count
+        mistake = MISTAKE / count
         if hand.damage >= self._ci[own]:  # it would have won
-            return slip
+            return mistake
         info = InfoState(
             held, size, self._discards, self._ci[other], self._ci[own],
             self._known[own], self._known[other], self.choices,
         )  # fmt: skip
         weights = self._policy(info)
         played = sum(weight for at, weight in weights if at == place)
-        return slip + (1 - SLIP) * played / sum(weight for _, weight in weights)
+        return mistake + (1 - MISTAKE) * played / sum(weight for _, weight in weights)
 
     def _exchange(self, given: int, taken: int) -> None:
         """Update for a swap: the mover gives a card and takes a random one; both are public."""

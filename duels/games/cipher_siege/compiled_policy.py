@@ -30,9 +30,10 @@ from duels.games.cipher_siege.compiled_rules import (
 from duels.games.cipher_siege.compiled_tables import FINE, MAX_ACTIONS, PLIES, Tables, uniform
 from duels.games.cipher_siege.store import Store, slot_of
 
-STALLS = 0.5  # fraction of slips and random moves that are a defence with the highest card
+STALLS = 0.5  # fraction of mistakes and random moves that are a defence with the highest card
 PRIOR = 60.0  # weight of the mean regrets of the coarse state, in visits of the fine state
-FAINT = 0.15  # Russian roulette: below this weight, play goes on with chance weight / FAINT
+# Russian roulette: below this weight, a game continues with probability weight / FAINT.
+FAINT = 0.15
 
 
 def new_scratch() -> Array:
@@ -151,7 +152,7 @@ def play_out(s: Array, me: int, which: int, tb: Tables, st: Store, sigma: Array,
 
 
 @compiled
-def slip(s: Array, tb: Tables, rng: Array) -> Any:
+def mistake(s: Array, tb: Tables, rng: Array) -> Any:
     """A mistake: often a defence with the highest card, else any move."""
     if uniform(rng) < STALLS:
         return tb.plain_actions[s[HAND_M]] - 1

@@ -44,7 +44,8 @@ Counts = Sequence[int]  # how many cards of each value
 
 
 def cards_in(counts: Counts) -> Cards:
-    """
+    """The cards of a hand, from how many it has of each value.
+
     >>> cards_in((1, 0, 2))
     (1, 3, 3)
     """
@@ -52,7 +53,8 @@ def cards_in(counts: Counts) -> Cards:
 
 
 def packed(cards: Cards) -> int:
-    """
+    """The word of a multiset of cards.
+
     >>> packed((1, 1, 2)) == 2 + (1 << WIDTH)
     True
     """
@@ -60,6 +62,7 @@ def packed(cards: Cards) -> int:
 
 
 def unpacked(word: int) -> Cards:
+    """The cards of a word."""
     return cards_in(
         [word >> WIDTH * value & FIELD for value in range(word.bit_length() // WIDTH + 1)]
     )

@@ -41,7 +41,7 @@ from duels.games.cipher_siege.kernel_tables import (
     rules,
 )  # fmt: skip
 from duels.games.cipher_siege.rules import ATTACK, DEFEND, SWAP, CipherSiege, State
-from duels.kernels import GOING_ON, Array, Kernel, Scalar, compiled, placed
+from duels.kernels import GOING_ON, Array, Kernel, Scalar, compiled, imported_on_call
 from duels.kernels.random_streams import CHANCE, PICKS, below
 
 MOVER, PHASE, OFFERED, CI, HAND, SIZE = 1, 2, 3, 4, 6, 8  # CI, HAND and SIZE are two columns each
@@ -273,6 +273,6 @@ def recall(rules: Rules, state: Array, i: int, player: int, out: Array) -> None:
 KERNEL = Kernel(
     CipherSiege, COLUMNS, "int64", rules, lambda game: False, pack, unpack,
     begin, mover, legal, choose, play, mask, observe,
-    placed("duels.games.cipher_siege.opponents:chooser"), packed_mask,
-    aivat_evaluator=placed("duels.games.cipher_siege.aivat:aivat_evaluator"),
+    imported_on_call("duels.games.cipher_siege.opponents:chooser"), packed_mask,
+    aivat_evaluator=imported_on_call("duels.games.cipher_siege.aivat:aivat_evaluator"),
 )  # fmt: skip

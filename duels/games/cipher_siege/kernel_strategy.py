@@ -24,7 +24,7 @@ from duels.games.cipher_siege.kernel_tables import (
 )
 from duels.games.cipher_siege.rules import ATTACK, CipherSiege
 from duels.games.cipher_siege.store import slot_of
-from duels.kernels import Array, apart, cached, np
+from duels.kernels import Array, cached, not_inlined, np
 from duels.kernels.policies import WHOLE, level_shares, share_of
 
 
@@ -84,7 +84,7 @@ def unpack_block(
         for number in range(played):
             chances[data[pair + 2 * number]] = data[pair + 2 * number + 1]
         if share > 0.0:
-            soften_state(data[value : value + n], n, share, parts)
+            level_softmax_state(data[value : value + n], n, share, parts)
         # The most probable move first, so that few are compared when sampling.
         whole = 0.0
         for _ in range(n):
@@ -105,7 +105,7 @@ def unpack_block(
     return used
 
 
-@apart
+@not_inlined
 def count_keys(data: Array, count: int) -> int:
     """The offset at which the keys of a block end."""
     read = 0
@@ -115,7 +115,7 @@ def count_keys(data: Array, count: int) -> int:
     return read
 
 
-@apart
+@not_inlined
 def next_key(data: Array, key: Any, at: int) -> tuple[Any, int]:
     """The key after `key`, from the difference at offset `at`, and the offset after it."""
     shift = np.uint64(0)
@@ -128,8 +128,8 @@ def next_key(data: Array, key: Any, at: int) -> tuple[Any, int]:
             return key, at
 
 
-@apart
-def soften_state(values: Array, n: int, share: float, parts: Array) -> None:
+@not_inlined
+def level_softmax_state(values: Array, n: int, share: float, parts: Array) -> None:
     """Replace the mixed strategy in `parts[0]` by that of a level, in units of 1 / `WHOLE`."""
     chances, regrets, shares = parts[0], parts[1], parts[2]
     total, best = 0.0, -1.0
@@ -144,7 +144,7 @@ def soften_state(values: Array, n: int, share: float, parts: Array) -> None:
             regrets[move] = best - values[move] / strategy.SCALE
         if chances[move] > 0.0:
             regrets[move] = 0.0
-    level_shares(regrets, n, best == 0.0, share, chances, shares)
+    level_shares(regrets, n, share, chances, shares)
     for move in range(n):
         chances[move] = np.rint(shares[move] * WHOLE)
 

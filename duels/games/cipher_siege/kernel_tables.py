@@ -31,6 +31,8 @@ FIELDS = 4
 
 
 class Rules(NamedTuple):
+    """The lookup tables of one variant."""
+
     words: Array
     masks: Array  # by row: 1 for each move that it lists, else 0; empty if too large
     packed: Array  # the same as bits

@@ -37,7 +37,7 @@ from duels.games.cipher_siege.kernel_tables import (
 )
 from duels.games.cipher_siege.rules import CipherSiege
 from duels.kernels import DECISIONS, Array, CompiledPolicy, Scalar, compiled, np
-from duels.kernels.policies import WHOLE, luck
+from duels.kernels.policies import CARELESS_SHARE, WHOLE, random_number
 from duels.kernels.random_streams import PICKS, below
 
 if np is not None:
@@ -46,7 +46,7 @@ if np is not None:
 
 @compiled
 def winning(rules: Rules, row: int, attacks: int, ci: int, nth: int) -> tuple[int, int]:
-    """The number of attacks of a row that win at once, and the index of the nth of them."""
+    """The number of attacks in a row that win at once, and the action of the nth of them."""
     at, count, found = rules.words[rules.words[ROWS] + 2 * row], 0, 0
     for place in range(at, at + attacks):
         action = rules.words[place]
@@ -70,6 +70,7 @@ def gain(rules: Rules, state: Array, i: int, player: int, action: int) -> Scalar
 def greedy(
     rules: Rules, hands: HandAttacks, state: Array, streams: Array, i: int, player: int
 ) -> Scalar:
+    """The action of `greedy`: one with the largest gain, or one that wins at once."""
     row = state[i, ROW]
     attacks, top = hands.attacks[row], hands.damage[row]
     if state[i, PHASE] == SWAPPING or attacks == 0:
@@ -78,7 +79,7 @@ def greedy(
         count, _ = winning(rules, row, attacks, state[i, CI + 1 - player], -1)
         nth = below(streams, i, PICKS, count)
         return winning(rules, row, attacks, state[i, CI + 1 - player], nth)[1]
-    # An attack with the highest card gains at least what any defence does.
+    # No defence gains more than the largest attack.
     at = rules.words[ROWS] + 2 * row
     begin, end, count = rules.words[at], rules.words[at + 1], 0
     for place in range(begin, end):
@@ -93,8 +94,8 @@ def greedy(
 
 
 @compiled
-def stored(own: CompiledStrategy, state: Array, i: int, player: int) -> Scalar:
-    """The slot of the player's state in the strategy: that of the fine or else the coarse key."""
+def state_slot(own: CompiledStrategy, state: Array, i: int, player: int) -> Scalar:
+    """The slot of the player's information state in the strategy: by the fine or the coarse key."""
     other, radix = 1 - player, own.radix
     return stored_slot(
         code_of(state[i, HAND + player], radix), code_of(state[i, DISCARD], radix),
@@ -105,11 +106,13 @@ def stored(own: CompiledStrategy, state: Array, i: int, player: int) -> Scalar:
 
 
 @compiled
-def one_or_other(rules: Rules, row: int, best: int, share: float, streams: Array, i: int) -> Scalar:
-    """A move of a level at a state with only one known move: the others are equally likely."""
+def best_or_other(
+    rules: Rules, row: int, best: int, share: float, streams: Array, i: int
+) -> Scalar:
+    """The action of a level where only the best move is known: that, or any other by chance."""
     at = rules.words[ROWS] + 2 * row
     begin, n = rules.words[at], rules.words[at + 1] - rules.words[at]
-    if share == 0.0 or luck(streams, i) >= np.int64(share * (n - 1) / n * WHOLE):
+    if share == 0.0 or random_number(streams, i) >= np.int64(share * (n - 1) / n * WHOLE):
         return rules.words[begin + best]
     place = below(streams, i, PICKS, n - 1)
     return rules.words[begin + place + int(place >= best)]
@@ -119,11 +122,12 @@ def one_or_other(rules: Rules, row: int, best: int, share: float, streams: Array
 def win(
     rules: Rules, row: int, attacks: int, ci: int, share: float, streams: Array, i: int
 ) -> Scalar:
-    """A move of a player who can win at once; a level may miss the win."""
+    """The action of a level that can win at once; only a careless one may miss the win."""
     at = rules.words[ROWS] + 2 * row
     begin, n = rules.words[at], rules.words[at + 1] - rules.words[at]
     count, _ = winning(rules, row, attacks, ci, -1)
-    if share == 0.0 or luck(streams, i) >= np.int64(share * (n - count) / n * WHOLE):
+    erring = share * (n - count) / n
+    if share < CARELESS_SHARE or random_number(streams, i) >= np.int64(erring * WHOLE):
         return winning(rules, row, attacks, ci, below(streams, i, PICKS, count))[1]
     nth = below(streams, i, PICKS, n - count)
     place = begin
@@ -139,18 +143,19 @@ def win(
 
 
 @compiled
-def informed(
+def solution_policy(
     rules: Rules, own: CompiledStrategy, state: Array, streams: Array, i: int, player: int
 ) -> Scalar:
+    """The action of perfect play or of a level, from the strategy's table."""
     row, ci = state[i, ROW], state[i, CI + 1 - player]
     attacks = own.hands.attacks[row]
     if attacks == 0:  # an empty hand: pass
         return choose(rules, state, streams, i, player)
     if own.hands.damage[row] >= ci:
         return win(rules, row, attacks, ci, own.share, streams, i)
-    slot = stored(own, state, i, player)
+    slot = state_slot(own, state, i, player)
     if own.found[slot, 0] == 0:
-        return one_or_other(rules, row, own.hands.best[row], own.share, streams, i)
+        return best_or_other(rules, row, own.hands.best[row], own.share, streams, i)
     place = np.int64(own.found[slot, 1] >> _EIGHT)
     last = place + np.int64(own.found[slot, 1] & _BYTE)
     drawn = below(streams, i, PICKS, own.sums[last])
@@ -160,6 +165,7 @@ def informed(
 
 
 def chooser(game: CipherSiege, opponent: str) -> CompiledPolicy | None:
+    """The compiled policy of a built-in opponent."""
     if opponent == "greedy":
         return CompiledPolicy(greedy, hand_attacks(game))
-    return CompiledPolicy(informed, compiled_strategy(game, opponent))
+    return CompiledPolicy(solution_policy, compiled_strategy(game, opponent))

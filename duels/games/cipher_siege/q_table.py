@@ -70,7 +70,7 @@ def estimates(s: Array, tb: Tables, qt: Store, q: Array, n: Array) -> Any:
 
 
 @compiled
-def safest(actions: int, caution: float, q: Array, n: Array) -> Any:
+def lower_confidence_move(actions: int, caution: float, q: Array, n: Array) -> Any:
     """The move with the highest value less `caution` times its error; -1 if nothing is known."""
     best = -1
     top = -np.inf
@@ -84,12 +84,12 @@ def safest(actions: int, caution: float, q: Array, n: Array) -> Any:
 
 
 @compiled
-def most_hopeful(actions: int, hope: float, q: Array, n: Array) -> Any:
-    """The move with the highest value plus `hope` times its error."""
+def upper_confidence_move(actions: int, ucb_constant: float, q: Array, n: Array) -> Any:
+    """The move with the highest value plus `ucb_constant` times its error."""
     best = 0
     top = -np.inf
     for a in range(actions):
-        value = q[a] + hope * SPREAD / sqrt(n[a] + 0.01)
+        value = q[a] + ucb_constant * SPREAD / sqrt(n[a] + 0.01)
         if value > top:
             top = value
             best = a

@@ -1,7 +1,7 @@
 """Learned responses to the Cipher Siege strategy: lower bounds on its exploitability.
 
 The full game is too large to search for a best response. A responder is learned from games against
-the strategy and then scored in fresh ones.
+the strategy and then scored in new games.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ GAMES = 1_000_000  # new games from which the score is estimated
 
 
 class QResponse:
-    """A learned responder as a mixed strategy; at unknown states it plays the strategy."""
+    """A learned responder as a mixed strategy; where it has learned nothing, the solution's."""
 
     def __init__(self, game: CipherSiege, solution: Solution, responder: Responder) -> None:
         self._solution, self._responder, self._encoding = solution, responder, CardEncoding(game)
@@ -47,7 +47,7 @@ def learn_response(
     game: CipherSiege, solution: Solution, frozen_strategy: Strategy, fine_plies: int, seat: int,
     seconds: float | None, progress: Progress | None,
 ) -> QResponse:  # fmt: skip
-    """A responder in one seat after so many seconds of learning against a strategy."""
+    """Learn a responder for one seat against a strategy, for `seconds` (default: a minute)."""
     need_numba("learning to beat it needs")
     seconds = SECONDS if seconds is None else seconds
     turn = seat if game.first == 0 else 1 - seat

@@ -29,7 +29,7 @@ from duels.core.game import (
     Seat,
 )
 from duels.core.options import Choice, Number, Pair
-from duels.core.pieces import Cards, any_of, both, counts, joined, without
+from duels.core.pieces import Cards, counts, draw_one, joined, replace_one, without
 from duels.core.presentation import (
     Hand,
     Item,
@@ -55,7 +55,7 @@ KINDS = {"attack": ATTACK, "defend": DEFEND, "swap": SWAP}
 P = TypeVar("P")  # a pile of cards: a tuple, or a number that encodes one
 SIDES = ("other", "own")  # whose hand or action is recalled
 TAKEN = {"random": "at random from the opponent's hand", "chosen": "that the opponent chooses"}
-# For the text of the rules: the first that a variant has of each kind, sequences and others.
+# Examples for the text of the rules; the first one that is possible in a variant is used.
 EXAMPLES = ((2, 3, 4), (1, 2, 3), (1, 2), (2, 3, 5), (4, 4, 4), (2, 3, 3), (1, 1))
 
 RULES = """\
@@ -92,6 +92,8 @@ Rulings
 
 
 class State(NamedTuple):
+    """A state of the game, with all hidden cards."""
+
     ci: tuple[int, int]
     hands: tuple[Cards, Cards]
     deck: Cards
@@ -162,6 +164,7 @@ class SwapMemory:
         self._giver, self._given = -1, ""  # of the swap under way
 
     def add(self, event: Event) -> None:
+        """Update for an event that a player has observed."""
         if isinstance(event, Pick):
             ((mover, move),) = event.moves
         else:
@@ -194,12 +197,13 @@ def parts(move: str) -> tuple[str, Cards]:
 
 
 def cards_of(move: str) -> Cards:
+    """The cards of a move."""
     return parts(move)[1]
 
 
 @lru_cache(maxsize=4096)
 def actions(hand: Cards, may_swap: bool, mover: int) -> Decide:
-    """Every action a hand allows, each once."""
+    """The decision between all actions that a hand allows."""
     subsets = (part for size in range(1, len(hand) + 1) for part in combinations(hand, size))
     moves = [f"attack {listed(part, ' ')}" for part in dict.fromkeys(subsets)]
     words = ("defend", "swap") if may_swap else ("defend",)
@@ -208,6 +212,8 @@ def actions(hand: Cards, may_swap: bool, mover: int) -> Decide:
 
 
 class CipherSiege(Game[State, Seen]):
+    """The rules of Cipher Siege."""
+
     slug = "cipher-siege"
     title = "Cipher Siege"
     summary = "Secret hands: attack in sequences, defend or swap until a code is cracked."
@@ -220,6 +226,32 @@ class CipherSiege(Game[State, Seen]):
     hand = Number(3, 1, 9, "cards dealt to each player")
     limit = Number(5, 1, 9, "most cards held at the end of a turn")
     swap = Choice("random", "chosen", about="who picks the card taken in a swap")
+
+    about_fields = {
+        "viewer": "your own player number; null for a spectator",
+        "ci": "the Code Integrity of each player",
+        "hand": "your cards, in ascending order",
+        "sizes": "how many cards each player holds",
+        "deck_size": "how many cards the deck holds",
+        "discard": "the discard pile, in ascending order",
+        "mover": "the player whose turn it is",
+        "phase": "`act` when the mover chooses an action; `swap` when you choose the card that you "
+        "give in a swap of the opponent (only with swap=chosen)",
+        "offered": "the card that you give in a swap that is not complete yet; otherwise 0",
+    }
+    about_moves = {
+        "attack CARD …": "play these cards, in ascending order, against the opponent's CI",
+        "defend CARD": "discard a card; your CI rises by its value, at most to its starting value",
+        "swap CARD": "exchange this card for one of the opponent's. In the history, `swap ?` is a "
+        "swap whose card you may not see",
+        "CARD": "give this card in a swap of the opponent (only with swap=chosen). In the history, "
+        "`3 for 2` means that you gave a 3 and got a 2",
+        "pass": "the only option of a player who has no card",
+    }
+    about_chance = (
+        "the value of a card that `by` is dealt, draws or takes in a swap; `?` where you may not "
+        "see it"
+    )
 
     def check(self) -> None:
         if self.hand > self.limit:
@@ -257,11 +289,11 @@ class CipherSiege(Game[State, Seen]):
             return Over(1 - cracked, f"{player_name(cracked)}'s code has been cracked.")
         own, others = hands[mover], hands[1 - mover]
         if phase == "swap" and self.swap == "chosen":
-            return Decide({1 - mover: tuple(any_of(others, mover).odds)})
+            return Decide({1 - mover: tuple(draw_one(others, mover).odds)})
         if phase == "swap":
-            return any_of(others, mover)
+            return draw_one(others, mover)
         if phase != "act" and (deck or discard):
-            return any_of(deck or discard, mover)
+            return draw_one(deck or discard, mover)
         return actions(own, len(own) <= self.limit and bool(others), mover)
 
     # Rules
@@ -280,10 +312,10 @@ class CipherSiege(Game[State, Seen]):
         return self._use(state, word, cards)
 
     def _draw(self, state: State, card: Cards) -> State:
-        """One card to the mover; while dealing, players take turns until both have their hands."""
+        """The state after the mover gets a card; in the deal, players get cards in turn."""
         ci, hands, deck, discard, mover, phase, _ = state
         deck, discard = refilled(deck, discard, ())
-        hands = both(hands, mover, joined(hands[mover], card))
+        hands = replace_one(hands, mover, joined(hands[mover], card))
         deck = without(deck, card)
         if phase != "deal":
             return State(ci, hands, deck, discard, mover, "act")
@@ -296,7 +328,7 @@ class CipherSiege(Game[State, Seen]):
         cap = self.integrity[mover]
         own, other = after_move(kind, worth(kind, cards), ci[mover], ci[target], cap)
         ci = (own, other) if mover == 0 else (other, own)
-        hands = both(hands, mover, without(hands[mover], cards))
+        hands = replace_one(hands, mover, without(hands[mover], cards))
         return State(ci, hands, deck, joined(discard, cards), target, "draw")
 
     def _exchange(self, state: State, taken: Cards) -> State:
@@ -324,7 +356,7 @@ class CipherSiege(Game[State, Seen]):
         )
 
     def redact(self, state: State, event: Event, viewer: int | None) -> Event:
-        """Draws are the drawer's; a swap's two cards are the two players', once it is done."""
+        """Hide draws except from the player who draws, and the cards of a swap from spectators."""
         swapping = state.phase == "swap"
         if isinstance(event, Outcome):
             known = viewer is not None if swapping else viewer == state.mover
@@ -412,10 +444,18 @@ class CipherSiege(Game[State, Seen]):
     # Display
 
     def status(self, seen: Seen, viewer: int | None, history: History = ()) -> Lines:
+        chooser = 1 - seen.mover if seen.phase == "swap" else seen.mover
+        lines: Lines = []
         if seen.phase == "swap":
-            head = heading(f"=== {does(1 - seen.mover, viewer, 'gives')} a card ===")
-            return ["", head, on_table(f"Hand: {self._hand(seen, 1 - seen.mover)}")]
-        return self._heading(seen, viewer) if seen.phase == "draw" else []
+            head = heading(f"=== {does(chooser, viewer, 'gives')} a card ===")
+            lines = ["", head, on_table(f"Hand: {self._hand(seen, chooser)}")]
+        elif seen.phase == "draw":
+            lines = self._heading(seen, viewer)
+        if viewer != chooser:
+            return lines
+        other = 1 - chooser
+        ci, hand = f"Opponent's CI: {seen.ci[other]}", f"Opponent's Hand: {self._hand(seen, other)}"
+        return [*lines, on_table(ci), on_table(hand)]
 
     def _heading(self, seen: Seen, viewer: int | None) -> Lines:
         head = heading(f"=== {label(seen.mover, viewer)} Turn ===")

@@ -22,12 +22,14 @@ from duels.algorithms.solution import (
     LearnedResponse,
     Progress,
     Solution,
+    SolveArguments,
     Unsolved,
     Value,
 )
+from duels.core.errors import program
 from duels.core.game import AnyGame, Move, Outcome, Over, Pick
 from duels.core.match import Match
-from duels.core.pieces import Cards, both, joined, without
+from duels.core.pieces import Cards, joined, replace_one, without
 from duels.core.player import View
 from duels.games.cipher_siege.belief import hand_odds
 from duels.games.cipher_siege.encoding import CardEncoding
@@ -61,13 +63,13 @@ from duels.games.cipher_siege.strategy import (
 )
 from duels.games.cipher_siege.value_network import find_value_network
 
-PLAYOUTS = 4000  # behind a stored value, at most
+PLAYOUTS = 4000  # the most play-outs that a stored value was computed from
 # Errors of stored values besides that of the play-outs: of the first choice of a game, of fine keys
 # and of coarse keys. Keys do not contain the whole history, and some values have few play-outs.
 # Root mean squares in games of level medium, from `tools/solutions.py values`.
 OPENING, FINE, COARSE = range(3)
 ROUGH = (0.004, 0.07, 0.17)
-GAMES = 1_000_000  # behind the first player's score
+GAMES = 1_000_000  # from which the first player's score was computed
 # Play-outs of a move without a stored value: of candidates, and of other moves. One choice then
 # takes a few tenths of a second.
 CLOSELY, ROUGHLY = 1200, 80
@@ -76,7 +78,7 @@ CANDIDATES = 5  # best moves, one after the other, that get the larger number of
 CACHED = 4  # choices whose play-outs are cached
 
 
-class Advice(NamedTuple):
+class StoredStrategy(NamedTuple):
     """A mixed strategy, and the values of the moves and of the choice where they are known."""
 
     mixed_strategy: Mapping[Move, float]
@@ -86,6 +88,8 @@ class Advice(NamedTuple):
 
 
 class CipherSiegeSolution(Solution):
+    """The solution of Cipher Siege from the table of a trained strategy."""
+
     game: CipherSiege
     approximate = sampled = True
     learns_responses = True
@@ -98,7 +102,7 @@ class CipherSiegeSolution(Solution):
         if table is None:
             raise Unsolved(
                 "there is no strategy for cipher-siege with these options "
-                f"('{training_command(self.game)}' trains one)"
+                f"('{program()} {training_command(self.game)}' trains one)"
             )
         self.facts = table.facts
         self.own_bound, self.bound, self.at_most = bounds_of(table.facts)
@@ -114,18 +118,11 @@ class CipherSiegeSolution(Solution):
         self._playouts: dict[Any, PlayOuts] = {}
 
     @classmethod
-    def rebuild(
-        cls,
-        game: AnyGame,
-        progress: Progress,
-        path: str | None = None,
-        minutes: float | None = None,
-        jobs: int | None = None,
-    ) -> dict[str, Any]:
+    def rebuild(cls, game: AnyGame, progress: Progress, given: SolveArguments) -> dict[str, Any]:
         from duels.games.cipher_siege.training.rebuild import rebuild
 
         assert isinstance(game, CipherSiege)
-        return rebuild(game, progress, path, minutes, jobs=jobs or 1)
+        return rebuild(game, progress, given.path, given.minutes, jobs=given.jobs or 1)
 
     def response_scores(self) -> tuple[float, float] | None:
         stored, separate = self.facts.get(BEST), self.facts.get(SEPARATE, (0.0, 0.0))
@@ -149,12 +146,12 @@ class CipherSiegeSolution(Solution):
         first = Estimate(first, proportion_error(first, GAMES))
         return first if self.game.first == 0 else 1 - first
 
-    def known(self, state: Any) -> Value:
+    def decision_value(self, state: Any) -> Value:
         raise Unsolved("states of cipher-siege have no value, since hands are hidden")
 
     def value(self, state: Any) -> Value:
         turn = self.game.turn(state)
-        return self.unit.end(turn) if isinstance(turn, Over) else self.known(state)
+        return self.unit.end(turn) if isinstance(turn, Over) else self.decision_value(state)
 
     def estimate(self, state: Any, players: tuple[str, str]) -> float | None:
         return None if self._value_network is None else self._value_network(state, players)
@@ -178,13 +175,13 @@ class CipherSiegeSolution(Solution):
     def _worth(self, view: View, chance: float) -> Value:
         """A choice's value to its player, with play-outs in proportion to its probability."""
         assert view.player is not None
-        advice = self._advice(view, view.player)
-        wins = dict(advice.wins)
-        for move, part in advice.mixed_strategy.items():
+        stored = self._stored_strategy(view, view.player)
+        wins = dict(stored.wins)
+        for move, part in stored.mixed_strategy.items():
             if not close(wins.get(move)):
                 count = CLOSELY if chance == 1 else math.ceil(chance * part * CLOSELY)
                 wins[move] = self._playouts_of(view).measure(move, count)
-        return average(advice.mixed_strategy, wins)
+        return average(stored.mixed_strategy, wins)
 
     def measured(self, view: View, played: Move | None = None) -> Assessment:
         """As `assess`, with play-outs of the moves whose stored value is rough or missing.
@@ -193,10 +190,10 @@ class CipherSiegeSolution(Solution):
         many play-outs; other moves get a few if they have no stored value.
         """
         assert view.player is not None, "a spectator has no choice"
-        advice = self._advice(view, view.player)
-        wins = dict(advice.wins)
+        stored = self._stored_strategy(view, view.player)
+        wins = dict(stored.wins)
         for move in view.options:
-            matters = move == played or move in advice.mixed_strategy
+            matters = move == played or move in stored.mixed_strategy
             if (matters and not close(wins.get(move))) or move not in wins:
                 wins[move] = self._playouts_of(view).measure(move, CLOSELY if matters else ROUGHLY)
         for _ in range(CANDIDATES):
@@ -205,7 +202,7 @@ class CipherSiegeSolution(Solution):
                 break
             wins[best] = self._playouts_of(view).measure(best, CLOSELY)
         return self._assessment(
-            view, advice._replace(wins=wins, value=average(advice.mixed_strategy, wins))
+            view, stored._replace(wins=wins, value=average(stored.mixed_strategy, wins))
         )
 
     def _playouts_of(self, view: View) -> PlayOuts:
@@ -247,7 +244,9 @@ class CipherSiegeSolution(Solution):
             draws = min(1, len(unplaced))
         for drawn, chance in hand_odds(unplaced, draws).items():
             hand = joined(seen.hand, drawn)
-            act = seen._replace(hand=hand, sizes=both(sizes, own, len(hand)), discard=discard)
+            act = seen._replace(
+                hand=hand, sizes=replace_one(sizes, own, len(hand)), discard=discard
+            )
             may_swap = len(hand) <= self.game.limit and sizes[1 - own] > 0
             options = actions(hand, may_swap, own).options[own]
             yield chance, view._replace(observation=act._replace(phase="act"), options=options)
@@ -265,45 +264,54 @@ class CipherSiegeSolution(Solution):
 
     def assess(self, view: View) -> Assessment:
         assert view.player is not None, "a spectator has no choice"
-        return self._assessment(view, self._advice(view, view.player))
+        return self._assessment(view, self._stored_strategy(view, view.player))
 
-    def _assessment(self, view: View, advice: Advice) -> Assessment:
+    def dominated(self, view: View, choice: Assessment) -> frozenset[Move]:
+        """The moves that pass by a win: other comparisons would need all hands of the opponent."""
+        wins = {
+            move
+            for move in view.options
+            if math.isinf(self.game.gain(view.observation, choice.player, move))
+        }
+        return frozenset(view.options).difference(wins) if wins else frozenset()
+
+    def _assessment(self, view: View, stored: StoredStrategy) -> Assessment:
         assert view.player is not None
-        worth: dict[Move, Value | None] = {move: advice.wins.get(move) for move in view.options}
-        value: Value | None = advice.value
+        worth: dict[Move, Value | None] = {move: stored.wins.get(move) for move in view.options}
+        value: Value | None = stored.value
         if view.player == 1:
             worth = {move: None if wins is None else 1 - wins for move, wins in worth.items()}
             value = None if value is None else 1 - value
-        return Assessment(view.player, value, worth, advice.mixed_strategy, advice.rough)
+        return Assessment(view.player, value, worth, stored.mixed_strategy, stored.rough)
 
-    def _advice(self, view: View, own: int) -> Advice:
+    def _stored_strategy(self, view: View, own: int) -> StoredStrategy:
         seen: Seen = view.observation
         other = 1 - own
         encoding = self._encoding
         hand = encoding.hand(encoding.code(seen.hand))
         if not hand.names:
-            return Advice({"pass": 1.0})
+            return StoredStrategy({"pass": 1.0})
         if hand.damage >= seen.ci[other]:
             return self._winning(view, seen.ci[other])
         info = info_state(encoding, view)
         stored, kind = self.stored(info)
         if stored is None:
-            return Advice({hand.names[hand.best]: 1.0}, rough=True)
+            return StoredStrategy({hand.names[hand.best]: 1.0}, rough=True)
         total = sum(weight for _, weight in stored.weights)
         mixed_strategy = {hand.names[move]: weight / total for move, weight in stored.weights}
         worth = self._wins[kind if info.choices else OPENING]
         wins = {hand.names[m]: worth[v] for m, v in enumerate(stored.values) if v != UNKNOWN}
         value = average(mixed_strategy, wins) if set(mixed_strategy) <= set(wins) else None
-        return Advice(mixed_strategy, wins, value)
+        return StoredStrategy(mixed_strategy, wins, value)
 
-    def _winning(self, view: View, target: int) -> Advice:
-        """The advice for a player who can win at once; values of other moves are not stored."""
+    def _winning(self, view: View, target: int) -> StoredStrategy:
+        """The strategy of a player who can win at once; values of other moves are not stored."""
         wins = {
             move: 1.0
             for move in view.options
             if move.startswith("attack") and sum(attack_value(cards_of(move))) >= target
         }
-        return Advice({move: 1 / len(wins) for move in wins}, wins, 1.0)
+        return StoredStrategy({move: 1 / len(wins) for move in wins}, wins, 1.0)
 
     def stored(self, info: InfoState) -> tuple[Stored | None, int]:
         """The table's entry for an information state: that of the fine or else the coarse key."""
@@ -330,12 +338,12 @@ def average(mixed_strategy: Mapping[Move, float], wins: Mapping[Move, float]) ->
 
 
 def training_command(game: CipherSiege) -> str:
-    """The command that trains a strategy for these options.
+    """The command that trains a strategy for these options, without the name of the program.
 
     >>> training_command(CipherSiege(integrity=10, limit=4))
-    'duels solve cipher-siege --set integrity=10 --set limit=4'
+    'solve cipher-siege --set integrity=10 --set limit=4'
     """
     usual = tables.settings(CipherSiege())
     own = tables.settings(game).items()
     given = [f" --set {name}={text}" for name, text in own if text != usual[name]]
-    return f"duels solve {game.slug}{''.join(given)}"
+    return f"solve {game.slug}{''.join(given)}"

@@ -25,11 +25,11 @@ from duels.games.cipher_siege.kernel_tables import (
     Rules,
     rules,
 )
-from duels.games.cipher_siege.opponents import stored
+from duels.games.cipher_siege.opponents import state_slot
 from duels.games.cipher_siege.rules import ATTACK, CipherSiege
 from duels.games.cipher_siege.store import slot_of
 from duels.games.cipher_siege.strategy import SCALE, UNKNOWN
-from duels.kernels import Array, Scalar, apart, cached, np
+from duels.kernels import Array, Scalar, cached, not_inlined, np
 
 if np is not None:
     _EIGHT, _BYTE = np.uint64(8), np.uint64(255)
@@ -43,7 +43,7 @@ class StoredValues(NamedTuple):
     values: Array
 
 
-@apart
+@not_inlined
 def regret(
     rules: Rules, own: CompiledStrategy, table: StoredValues, state: Array, i: int, action: int
 ) -> Scalar:
@@ -57,7 +57,7 @@ def regret(
         move = rules.words[MOVES] + FIELDS * action
         wins = rules.words[move + KIND] == ATTACK and rules.words[move + WORTH] >= ci
         return 0.0 if wins else np.nan
-    slot = stored(own, state, i, player)
+    slot = state_slot(own, state, i, player)
     if own.found[slot, 0] == 0:
         return np.nan
     place = 0

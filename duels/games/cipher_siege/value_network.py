@@ -1,4 +1,4 @@
-"""Value network of Cipher Siege: approximate values of states with both hands open.
+"""Value network of Cipher Siege: approximate values of states with both hands known.
 
 It is not a solution, since players do not see the other hand. It is used where approximate values
 are sufficient, as in AIVAT (`duels.arena.aivat`). It was trained on games of the built-in players
@@ -22,19 +22,20 @@ from duels.core.pieces import Cards, counts
 from duels.games.cipher_siege.rules import CipherSiege, State
 
 KIND = "guess"  # part of the file format
-REMEMBERED = 50_000  # cached contributions of parts
+CACHED = 50_000  # cached contributions of parts
 PATH = os.path.join(os.path.dirname(__file__), "data", "value-network.duels")
 # The players of the training. A position is worth more to the better player, so the players are
 # inputs; any other player counts as `UNKNOWN_PLAYER`.
 PLAYERS = ("perfect", "hard", "medium", "easy", "greedy", "random")
 UNKNOWN_PLAYER = "hard"
-KINDS = {name: kind for kind, name in enumerate(PLAYERS)}
-OWN, OTHER, CIS, DECK, ONE, PLAYER = 0, 1, 2, 4, 5, 6  # parts; CIS and PLAYER are two each
+PLAYER_INDEX = {name: index for index, name in enumerate(PLAYERS)}
+# Indices of the parts of a state; CIS and PLAYER are two parts each, CONSTANT is always 1.
+OWN, OTHER, CIS, DECK, CONSTANT, PLAYER = 0, 1, 2, 4, 5, 6
 DAMAGE = 5.0  # divisor of damages, which scales them to about the size of counts
 
 
 def features(hand: Cards, values: int) -> list[float]:
-    """A hand as numbers: the count of each card, its largest attack, and that with each card added.
+    """The features of a hand: count of each card, largest attack, and that with each card added.
 
     >>> features((1, 2, 2), 3)
     [1.0, 2.0, 0.0, 1.0, 1.2, 1.4, 1.8]
@@ -45,7 +46,7 @@ def features(hand: Cards, values: int) -> list[float]:
 
 
 def largest(held: tuple[int, ...]) -> int:
-    """The largest attack of a hand, from the counts of its cards: all of it, or a sequence."""
+    """The largest attack of a hand, given the counts of its cards: all of it, or a sequence."""
     top = sum((value + 1) * count for value, count in enumerate(held))
     for low in range(len(held)):
         high = low
@@ -57,13 +58,13 @@ def largest(held: tuple[int, ...]) -> int:
 
 
 def shape(game: CipherSiege) -> list[int]:
-    """How many features each part has: two hands, two CIs, the deck, a one, two players."""
+    """The number of features of each part: hands, CIs, the deck, a constant, players."""
     hand, ci = 2 * game.values + 1, max(game.integrity)
     return [hand, hand, ci, ci, game.values, 1, len(PLAYERS), len(PLAYERS)]
 
 
 class ValueNetwork:
-    """The network of one game."""
+    """The value network of a game; call it with a state for the value."""
 
     def __init__(self, game: CipherSiege, payload: memoryview) -> None:
         self.game = game
@@ -71,21 +72,22 @@ class ValueNetwork:
         numbers = struct.unpack(f"<{len(payload) // 4}f", payload)
         hidden = (len(numbers) - 1) // (inputs + 1)
         rows = [list(numbers[at * hidden : (at + 1) * hidden]) for at in range(inputs + 1)]
-        self.out, self.shift = rows.pop(), numbers[-1]
+        self.out, self.bias = rows.pop(), numbers[-1]
         self._weights = []
         for size in shape(game):
             self._weights.append(rows[:size])
             rows = rows[size:]
-        self._known: dict[Any, list[float]] = {}
+        self._cache: dict[Any, list[float]] = {}
 
     def __call__(self, state: State, players: Sequence[str]) -> float:
         """Player 1's approximate expected score in a state where a player chooses an action."""
         mover = state.mover
         own, other = state.hands[mover], state.hands[1 - mover]
-        cis = (state.ci[mover], state.ci[1 - mover], kind(players[mover]), kind(players[1 - mover]))
+        mine, theirs = player_index(players[mover]), player_index(players[1 - mover])
+        cis = state.ci[mover], state.ci[1 - mover], mine, theirs
         hands = map(add, self._part(OWN, own), self._part(OTHER, other))
         hidden = map(add, hands, map(add, self._part(CIS, cis), self._part(DECK, state.deck)))
-        total = self.shift
+        total = self.bias
         for part, weight in zip(hidden, self.out, strict=True):
             if part > 0.0:
                 total += part * weight
@@ -93,14 +95,14 @@ class ValueNetwork:
         return chance if mover == 0 else 1.0 - chance
 
     def _part(self, part: int, of: tuple[int, ...]) -> list[float]:
-        found = self._known.get((part, of))
+        found = self._cache.get((part, of))
         if found is None:
-            if len(self._known) > REMEMBERED:
-                self._known.clear()
-            found = self._known[part, of] = self.added(part, of)
+            if len(self._cache) > CACHED:
+                self._cache.clear()
+            found = self._cache[part, of] = self.contribution(part, of)
         return found
 
-    def added(self, part: int, of: tuple[int, ...]) -> list[float]:
+    def contribution(self, part: int, of: tuple[int, ...]) -> list[float]:
         """The contribution of a part to the hidden layer: cards, or both CIs with the players."""
         weights, values = self._weights, self.game.values
         if part == CIS:
@@ -108,13 +110,13 @@ class ValueNetwork:
             rows = weights[CIS][own - 1], weights[CIS + 1][other - 1]
             return _sum((1, 1, 1, 1), (*rows, weights[PLAYER][mine], weights[PLAYER + 1][theirs]))
         if part == DECK:
-            return _sum((1, *counts(of, values)), (*weights[ONE], *weights[DECK]))
+            return _sum((1, *counts(of, values)), (*weights[CONSTANT], *weights[DECK]))
         return _sum(features(of, values), weights[part])
 
 
-def kind(player: str) -> int:
-    """The index of a player among those of the training."""
-    return KINDS.get(player, KINDS[UNKNOWN_PLAYER])
+def player_index(player: str) -> int:
+    """The index of a player among the players of the training."""
+    return PLAYER_INDEX.get(player, PLAYER_INDEX[UNKNOWN_PLAYER])
 
 
 def _sum(factors: Sequence[float], rows: Sequence[Sequence[float]]) -> list[float]:

@@ -6,11 +6,13 @@ from duels.algorithms.solutions import solve
 from duels.core.game import AnyGame
 from duels.games.digit_duel.rules import DigitDuel
 from duels.plotting.drawing import Chart, Grid
+from duels.plotting.opening import first_moves
 
 
 def charts(game: AnyGame) -> list[Chart]:
     assert isinstance(game, DigitDuel)
-    return [winners(game)]
+    # Other lives than those at the start are solved for the default rules only.
+    return [winners(game) if game.usual() else first_moves(game)]
 
 
 def winners(game: DigitDuel) -> Grid:

@@ -12,24 +12,24 @@ from duels.kernels import (
     CompiledPolicy,
     Kernel,
     Scalar,
-    apart,
     bits,
     compiled,
+    imported_on_call,
+    not_inlined,
     np,
-    placed,
 )  # fmt: skip
 from duels.kernels.policies import (
     LOSS,
     UNKNOWN,
     WIN,
     WON,
-    Known,
-    Worth,
+    MoveClasses,
+    SolutionTables,
     greedy,
-    informed,
     largest_gain,
+    move_classifier,
     share_of,
-    weighing,
+    solution_policy,
 )  # fmt: skip
 
 ATTACKER, ATTACK, LIFE, LEFT = 1, 2, 3, 5  # two columns of life and of unused digits
@@ -150,7 +150,16 @@ def gain(rules: Rules, state: Array, i: int, player: int, action: int) -> Scalar
     return -bits.sum_above(theirs, action)
 
 
-class Rungs(NamedTuple):
+@compiled
+def end(rules: Rules, state: Array, i: int, player: int, action: int) -> Scalar:
+    """A win by an attack that no digit can stop, or a loss by a defence that is too weak."""
+    if player == state[i, ATTACKER]:
+        return WIN if gain(rules, state, i, player, action) == WON else UNKNOWN
+    damage = -gain(rules, state, i, player, action)
+    return LOSS if damage >= state[i, LIFE + player] else UNKNOWN
+
+
+class SolutionArrays(NamedTuple):
     """The table of the open game as arrays; see `duels.games.digit_duel.solver`."""
 
     rank: Array  # of a set among those of its size
@@ -162,7 +171,7 @@ class Rungs(NamedTuple):
     spare: Array  # by player: life above that of the table, which does not matter
     memory: Array  # cache of evaluated attacks: those that win and, in higher bits, the best ones
     life: int
-    lasting: bool  # whether distances count
+    uses_distance: bool  # whether moves of the same value are compared by it
 
 
 MOST_REMEMBERED = 40_000_000  # attacker states; with more, nothing is cached
@@ -172,7 +181,7 @@ SOON = 1000  # score of an attacker: SOON minus the turns to a win, or the turns
 
 @compiled
 def score_of_next(
-    rungs: Rungs, state: Array, i: int, attacker: int, left: int, attack: int, defence: int
+    rungs: SolutionArrays, state: Array, i: int, attacker: int, left: int, attack: int, defence: int
 ) -> Scalar:
     """The score of the defender, who attacks next, after a defence; `left`: the attacker's digits.
 
@@ -194,8 +203,8 @@ def score_of_next(
 
 
 @compiled
-def look(
-    rules: Rules, rungs: Rungs, state: Array, i: int, attacker: int, attack: int
+def move_value(
+    rules: Rules, rungs: SolutionArrays, state: Array, i: int, attacker: int, attack: int
 ) -> tuple[int, int]:
     """The value of an attack to the attacker, and the turns to the end, as `DigitDuelTable`."""
     left, moves, score = state[i, LEFT + attacker] ^ (1 << attack), state[i, LEFT + 1 - attacker], 0
@@ -204,20 +213,24 @@ def look(
         score = max(score, found)
     won = score <= SOON // 2
     turns = 1 + (score if won else SOON - score)
-    return WIN if won else LOSS, turns if rungs.lasting else UNKNOWN
+    return WIN if won else LOSS, turns if rungs.uses_distance else UNKNOWN
 
 
-WEIGH_EACH = weighing(options, look)
+WEIGH_EACH = move_classifier(options, move_value)
 LARGEST_GAIN = largest_gain(gain)
 
 
-@apart
-def weigh_attacks(rules: Rules, rungs: Rungs, state: Array, i: int, player: int) -> Worth:
+@not_inlined
+def classify_attacks(
+    rules: Rules, rungs: SolutionArrays, state: Array, i: int, player: int
+) -> MoveClasses:
     return WEIGH_EACH(rules, rungs, state, i, player)  # type: ignore[no-any-return]
 
 
 @compiled
-def weigh_defences(rules: Rules, rungs: Rungs, state: Array, i: int, player: int) -> Worth:
+def classify_defences(
+    rules: Rules, rungs: SolutionArrays, state: Array, i: int, player: int
+) -> MoveClasses:
     """As `DigitDuelTable` does, without a branch for each digit."""
     attacker, moves = 1 - player, state[i, LEFT + player]
     left, attack = state[i, LEFT + attacker], state[i, ATTACK] - 1
@@ -229,21 +242,23 @@ def weigh_defences(rules: Rules, rungs: Rungs, state: Array, i: int, player: int
         wins |= int(score > SOON // 2) << defence
         kept = (0 if score > best else kept) | (int(score >= best) << defence)
         best = max(best, score)
-    if not rungs.lasting:
+    if not rungs.uses_distance:
         kept = wins if wins != 0 else moves
-    return Worth(np.int64(wins), np.int64(0), np.int64(kept))
+    return MoveClasses(np.int64(wins), np.int64(0), np.int64(kept))
 
 
 @compiled
-def weigh(rules: Rules, rungs: Rungs, state: Array, i: int, player: int) -> Scalar:
+def classify_moves(
+    rules: Rules, rungs: SolutionArrays, state: Array, i: int, player: int
+) -> Scalar:
     """The value of each digit. Attacks are evaluated against all defences, so they are cached.
 
     Cached values depend only on the state, so the order of writes does not matter.
     """
     if player != state[i, ATTACKER]:
-        return weigh_defences(rules, rungs, state, i, player)
+        return classify_defences(rules, rungs, state, i, player)
     if rungs.memory.shape[0] == 0:
-        return weigh_attacks(rules, rungs, state, i, player)
+        return classify_attacks(rules, rungs, state, i, player)
     own, other = state[i, LEFT + player], state[i, LEFT + 1 - player]
     size = bits.count(own)
     pair = rungs.start[size] + rungs.rank[own] * rungs.count[size] + rungs.rank[other]
@@ -252,20 +267,20 @@ def weigh(rules: Rules, rungs: Rungs, state: Array, i: int, player: int) -> Scal
     at = 2 * ((pair * rungs.life + mine) * rungs.life + theirs) + player
     word = np.int64(rungs.memory[at])
     if word == 0:
-        wins, _, kept = weigh_attacks(rules, rungs, state, i, player)
+        wins, _, kept = classify_attacks(rules, rungs, state, i, player)
         kept = LARGEST_GAIN(rules, state, i, player, kept)
         word = np.int64(wins | (kept << HALF_WORD))
         rungs.memory[at] = np.uint32(word)
-    return Worth(word & ((1 << HALF_WORD) - 1), np.int64(0), word >> HALF_WORD)
+    return MoveClasses(word & ((1 << HALF_WORD) - 1), np.int64(0), word >> HALF_WORD)
 
 
 GREEDY = greedy(options, gain)
-INFORMED = informed(options, gain, weigh)
-HIDDEN = placed("duels.games.digit_duel.opponents:hidden_chooser")
+SOLUTION_POLICY = solution_policy(options, gain, classify_moves, end)
+HIDDEN = imported_on_call("duels.games.digit_duel.opponents:hidden_chooser")
 
 
 @lru_cache(maxsize=8)
-def table(game: DigitDuel) -> Rungs:
+def table(game: DigitDuel) -> SolutionArrays:
     """The values of the open game as arrays: the bytes of the table, and its offsets."""
     from math import comb
 
@@ -275,7 +290,7 @@ def table(game: DigitDuel) -> Rungs:
     covering, kind = digit_duel.table_game(game), digit_duel.kind(game)
     found = tables.find_table(covering, kind)
     payload = digit_duel.solve(game).payload if found is None else found.payload
-    lasting = solve(game).distance(game.start()) is not None
+    uses_distance = solve(game).distance(game.start()) is not None
     n, life = game.digits, covering.life[0]
     counts = [comb(n, size) for size in range(n + 1)]
     starts = np.cumsum([0, 0, *(count**2 for count in counts[1:])])
@@ -290,11 +305,11 @@ def table(game: DigitDuel) -> Rungs:
     spare = [full - kept for full, kept in zip(game.life, digit_duel.lives(game), strict=True)]
     states = 2 * pairs * life * life
     memory = np.zeros(states if states <= MOST_REMEMBERED and n <= HALF_WORD else 0, np.uint32)
-    return Rungs(
+    return SolutionArrays(
         bits.ranks(n), np.array(counts), starts,
         np.frombuffer(payload, f"<u{wide}", pairs, 8).copy(),
         np.frombuffer(payload, np.uint8, patterns * cells, at).reshape(patterns, cells).copy(),
-        scores, np.array(spare), memory, life, lasting,
+        scores, np.array(spare), memory, life, uses_distance,
     )  # fmt: skip
 
 
@@ -304,7 +319,7 @@ def chooser(game: DigitDuel, opponent: str) -> CompiledPolicy | None:
     if game.hidden:
         hidden: CompiledPolicy | None = HIDDEN(game, opponent)
         return hidden
-    return INFORMED._replace(tables=Known(table(game), share_of(opponent)))
+    return SOLUTION_POLICY._replace(tables=SolutionTables(table(game), share_of(opponent)))
 
 
 def values(game: DigitDuel, rows: Array) -> Array | None:

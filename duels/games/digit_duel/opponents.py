@@ -14,7 +14,7 @@ from duels.games.digit_duel.kernel import ATTACKER, LEFT, LIFE, Rules, options
 from duels.games.digit_duel.rules import DigitDuel
 from duels.kernels import Array, CompiledPolicy, Scalar, bits, compiled, np
 from duels.kernels.policies import share_of
-from duels.kernels.simultaneous import chooser_tables, mixed
+from duels.kernels.simultaneous import chooser_tables, simultaneous_policy
 
 
 class Chances(NamedTuple):
@@ -52,7 +52,7 @@ def key(rules: Rules, state: Array, i: int) -> Scalar:
     return (digits << 20 | life) << 1 | np.int64(state[i, ATTACKER])
 
 
-MIXED = mixed(options, payoff, key)
+MIXED = simultaneous_policy(options, payoff, key)
 
 
 @lru_cache(maxsize=2)

@@ -25,7 +25,7 @@ from duels.core.game import (
     verdict,
 )
 from duels.core.options import Flag, Number, Pair
-from duels.core.pieces import both, without
+from duels.core.pieces import replace_one, without
 from duels.core.presentation import (
     Lines,
     Meter,
@@ -61,8 +61,8 @@ A player at zero life points or below has lost. When all digits are used and bot
 have life points, more life points win; if they are equal, the attacker of the last turn wins.
 
 Rulings
-  D1. Usually the attack is announced in the open, and the defender sees it before answering. With
-      the option hidden=yes both choose in secret. Now: hidden={hidden}.
+  D1. By default the attack is announced in the open, and the defender sees it before answering.
+      With the option hidden=yes both choose in secret. Now: hidden={hidden}.
   D2. The player who starts attacks first. As roles switch every turn, a player who has just
       defended attacks next{row}.
   D3. All digits are used after exactly {turns}. Equal life points then: the attacker of the last
@@ -71,8 +71,8 @@ Rulings
       block hurts neither player.
   D5. The rulebook's sample shows Player 2 the digits 1, 2, 3 and 7. That is a slip: 4 is unused
       too, and is listed.
-  D6. With the usual options and perfect play the first attacker wins, whatever digit opens. A lead
-      of one life point for the defender (9 against 10) turns that around.
+  D6. With the default options and perfect play the first attacker wins, whatever digit opens. A
+      lead of one life point for the defender (9 against 10) turns that around.
 """
 
 
@@ -91,7 +91,18 @@ class DigitDuel(Game[State, State]):
 
     life = Pair(10, 1, 999, "starting life points")
     digits = Number(9, 1, 20, "how many digits each player has")
-    hidden = Flag(False, "attack and defence are chosen in secret")
+    hidden = Flag(False, "attacker and defender choose in secret")
+
+    about_fields = {
+        "life": "the life points of each player",
+        "digits": "the digits that each player has not used",
+        "attacker": "the player who attacks in this turn",
+        "attack": "the Attack Value that the attacker announced; null before that",
+    }
+    about_moves = {
+        "DIGIT": "one of your unused digits: the Attack Value if you are the attacker, otherwise "
+        "the Defense Value"
+    }
 
     def words(self) -> dict[str, str]:
         return {
@@ -120,7 +131,7 @@ class DigitDuel(Game[State, State]):
         return Decide({player: tuple(map(str, state.digits[player]))})
 
     def _exhausted(self, state: State) -> Over:
-        """Roles have switched once more, so the last attacker is the defender now."""
+        """The end if all digits are used. Roles have switched since: the defender attacked last."""
         one, two = state.life
         if one == two:
             last = player_name(1 - state.attacker)
@@ -145,15 +156,15 @@ class DigitDuel(Game[State, State]):
         assert state.attack is not None
         defender = 1 - state.attacker
         left = state.life[defender] - max(0, state.attack - defence)
-        life = both(state.life, defender, left)
+        life = replace_one(state.life, defender, left)
         return State(life, self._use(state.digits, defender, defence), attacker=defender)
 
     def _use(
         self, digits: tuple[tuple[int, ...], tuple[int, ...]], player: int, used: int
     ) -> tuple[tuple[int, ...], tuple[int, ...]]:
-        return both(digits, player, without(digits[player], (used,)))
+        return replace_one(digits, player, without(digits[player], (used,)))
 
-    # Everything announced is open; sealed picks of the hidden variant wait outside the state.
+    # Nothing in a state is hidden: the match keeps the sealed picks of the hidden variant.
 
     def observe(self, state: State, viewer: int | None) -> State:
         return state

@@ -284,7 +284,7 @@ def _packed(numbers: list[int], patterns: dict[bytes, int]) -> bytes:
 class DigitDuelSolution(TableSolution):
     game: DigitDuel
 
-    def known(self, state: Any) -> Value:
+    def decision_value(self, state: Any) -> Value:
         value = self.reader.value(state)
         return value if self.game.hidden else Fraction(value)
 

@@ -31,7 +31,7 @@ def best_actions(game: FirewallBreach) -> Grid:
         "Firewall Breach: the best action",
         "the opponent's firewall", [str(n) for n in other],
         "your firewall", [str(n) for n in own], cells,
-        {"A": "attack", "B": "bypass", "=": "either, to the last fraction"},
+        {"A": "attack", "B": "bypass", "=": "either (exactly equal)"},
         f"The player who starts wins {solution.start_value()} of games; in {either} of {count} "
         "positions both actions are equal.",
     )  # fmt: skip

@@ -14,7 +14,7 @@ from duels.games.firewall_breach.rules import (
     State,
 )
 from duels.kernels import GOING_ON, Array, CompiledPolicy, Kernel, Scalar, compiled, np
-from duels.kernels.policies import WHOLE, WON, greedy, luck
+from duels.kernels.policies import WHOLE, WON, greedy, random_number
 from duels.kernels.random_streams import CHANCE, PICKS, below
 
 MOVER, STRENGTH = 1, 2  # two columns of strength
@@ -118,26 +118,28 @@ def attack_or_bypass(
 ) -> Scalar:
     """Attack with the probability in the table, in units of 1 / `WHOLE`, for these strengths."""
     own, other = state[i, STRENGTH + player], state[i, STRENGTH + 1 - player]
-    return ATTACK ^ int(luck(streams, i) >= tables[0][player, own, other])
+    return ATTACK ^ int(random_number(streams, i) >= tables[0][player, own, other])
 
 
 @lru_cache(maxsize=32)
 def table(game: FirewallBreach, opponent: str) -> Array:
     """Probabilities to attack by strengths, computed in Python for the few hundred positions."""
-    from duels.algorithms.levels import level_strategy
     from duels.algorithms.solutions import solve
+    from duels.games.firewall_breach.solver import FirewallBreachSolution
 
     solution = solve(game)
+    assert isinstance(solution, FirewallBreachSolution)
     attack = np.zeros((2, *(max(game.strength) + 1,) * 2), np.int64)
     for player in range(2):
         for own in range(1, game.strength[player] + 1):
             for other in range(1, game.strength[1 - player] + 1):
                 strength = (own, other) if player == 0 else (other, own)
-                choice = solution.assess_state(State(strength, player), player)
+                state = State(strength, player)
+                choice = solution.assess_state(state, player)
                 strategy = (
                     choice.mixed_strategy
                     if opponent == "perfect"
-                    else level_strategy(choice, opponent)
+                    else solution.level_at(state, choice, opponent)
                 )
                 attack[player, own, other] = round(WHOLE * strategy.get(ACTIONS[ATTACK], 0.0))
     return attack

@@ -10,7 +10,7 @@
 
 `FirewallEnv` is a `pgx.Env`, so functions of Pgx such as `pgx.experimental.auto_reset` accept it.
 As in other Pgx games, player ids are independent of seats: `init` draws which player starts. `step`
-needs a key for the die. docs/envs/speed.md compares its speed with that of batches.
+needs a key for the die. docs/reference/envs/speed.md compares its speed with that of batches.
 """
 
 from __future__ import annotations

@@ -25,7 +25,7 @@ from duels.core.game import (
     verdict,
 )
 from duels.core.options import Number, Pair
-from duels.core.pieces import both
+from duels.core.pieces import replace_one
 from duels.core.presentation import (
     Die,
     Lines,
@@ -67,7 +67,7 @@ Rulings
       of {hit} or less.
   F2. The roll and both strengths are open to all. Text speaks to the player who reads it;
       at a shared keyboard that is the player whose turn it is. Spectators read names.
-  F3. With the usual options and perfect play the player who starts wins 277 games in 486.
+  F3. With the default options and perfect play the player who starts wins 277 games in 486.
 """
 
 
@@ -88,12 +88,24 @@ def die() -> "Mapping[str, Fraction]":
 class FirewallBreach(Game[State, State]):
     slug = "firewall-breach"
     title = "Firewall Breach"
-    summary = "Attack on a die roll or bypass for sure: bring the other firewall to zero."
+    summary = "Attack with a die or bypass without one, and bring the other firewall down to zero."
     rules = RULES
 
     strength = Pair(10, 1, 999, "starting firewall strength")
     hit = Number(3, 1, 999, "damage of a successful attack")
     bypass = Number(1, 1, 999, "damage of a bypass")
+
+    about_fields = {
+        "strength": "the strength of each player's firewall",
+        "mover": "the player whose turn it is",
+        "rolling": "whether the die of an attack is not rolled yet; false whenever you choose",
+    }
+    about_moves = {
+        "attack": "roll a die; on 4, 5 or 6 the opponent's firewall loses `hit` (an option, "
+        "default 3)",
+        "bypass": "the opponent's firewall always loses `bypass` (an option, default 1)",
+    }
+    about_chance = "the roll of the die after an attack, 1 to 6; `by` is the attacker"
 
     # Setup and turns
 
@@ -122,7 +134,7 @@ class FirewallBreach(Game[State, State]):
     def _damage(self, state: State, damage: int) -> State:
         target = 1 - state.mover
         left = max(0, state.strength[target] - damage)
-        return State(both(state.strength, target, left), mover=target)
+        return State(replace_one(state.strength, target, left), mover=target)
 
     # Everything is open: each viewer sees the state as it is.
 

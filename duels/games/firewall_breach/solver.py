@@ -18,6 +18,7 @@ from duels.algorithms.best_response import Enumeration, by_state
 from duels.algorithms.levels import level_strategy
 from duels.algorithms.solution import Assessment, Progress, Solution, Unsolved
 from duels.core.game import AnyGame, Move
+from duels.core.player import MixedStrategy, View
 from duels.games.firewall_breach.rules import ACTIONS, FACES, HITS, FirewallBreach, State
 
 HIT_CHANCE = Fraction(HITS, FACES)
@@ -43,7 +44,7 @@ class FirewallBreachSolution(Solution):
         assert isinstance(game, FirewallBreach)
         return max(game.strength) <= QUICK
 
-    def known(self, state: State) -> Fraction:
+    def decision_value(self, state: State) -> Fraction:
         own, other = state.strength[state.mover], state.strength[1 - state.mover]
         wins = self._win(own, other)
         return wins if state.mover == 0 else 1 - wins
@@ -68,15 +69,23 @@ class FirewallBreachSolution(Solution):
             )
         ]
 
+    def level_at(self, state: State, choice: Assessment, level: str) -> MixedStrategy:
+        """How a level chooses in a state."""
+        view = View(self.game, state.mover, state, (), ACTIONS)
+        return level_strategy(choice, level, self.dominated(view, choice))
+
     def _response_to_medium(self, player: int) -> Enumeration:
         @cache  # asked again with every choice between equally good actions
         def choice(state: State) -> Assessment:
             return self.assess_turn(state, state.mover, ACTIONS)
 
+        def medium(state: State) -> MixedStrategy:
+            return self.level_at(state, choice(state), "medium")
+
         return Enumeration(
             self.game,
             1 - player,
-            by_state(lambda state: level_strategy(choice(state), "medium")),
+            by_state(medium),
             allowed=lambda state: list(choice(state).mixed_strategy),
         )
 

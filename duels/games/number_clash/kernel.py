@@ -1,11 +1,21 @@
-"""Number Clash as a kernel. A round is one step: both choices are sealed."""
+"""The compiled kernel of Number Clash. A round is one step: both choices are simultaneous."""
 
 from __future__ import annotations
 
 from typing import NamedTuple
 
 from duels.games.number_clash.rules import NumberClash, State
-from duels.kernels import GOING_ON, NO_WINNER, Array, Kernel, Scalar, bits, compiled, np, placed
+from duels.kernels import (
+    GOING_ON,
+    NO_WINNER,
+    Array,
+    Kernel,
+    Scalar,
+    bits,
+    compiled,
+    imported_on_call,
+    np,
+)
 from duels.kernels.policies import greedy
 
 LEFT, SCORE = 1, 3  # two columns each; a set of numbers is a word of bits
@@ -97,7 +107,7 @@ def options(rules: Rules, state: Array, i: int, player: int) -> Scalar:
 @compiled
 def gain(rules: Rules, state: Array, i: int, player: int, action: int) -> Scalar:
     """Rounds won minus rounds lost, over all numbers that the opponent has left."""
-    theirs = state[i, LEFT + 1 - player] << 1  # so that there is a place below every number
+    theirs = state[i, LEFT + 1 - player] << 1  # bit n for number n: there is a bit below each
     at = action + 1
     beaten = bits.count((theirs & ((1 << (at - 1)) - 1)) >> 1) + ((theirs >> (at + 1)) & 1)
     beating = bits.count(theirs >> (at + 2)) + ((theirs >> (at - 1)) & 1)
@@ -108,7 +118,7 @@ GREEDY = greedy(options, gain)
 
 
 def values(game: NumberClash, rows: Array) -> Array | None:
-    """Player 1's expected score in rows, from the solved table."""
+    """Player 1's expected score in each row, from the solved table."""
     from duels.algorithms.solutions import solve
     from duels.algorithms.table_solution import TableSolution
     from duels.games.number_clash.solver import NumberClashTable
@@ -125,5 +135,5 @@ def values(game: NumberClash, rows: Array) -> Array | None:
 KERNEL = Kernel(
     NumberClash, COLUMNS, "int32", rules, lambda game: True, pack, unpack,
     begin, mover, legal, choose, play, mask, observe,
-    placed("duels.games.number_clash.opponents:chooser"), packed, values,
+    imported_on_call("duels.games.number_clash.opponents:chooser"), packed, values,
 )  # fmt: skip

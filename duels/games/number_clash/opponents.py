@@ -14,7 +14,7 @@ from duels.games.number_clash.kernel import GREEDY, LEFT, SCORE, Rules, options
 from duels.games.number_clash.rules import NumberClash
 from duels.kernels import Array, CompiledPolicy, Scalar, bits, compiled, np
 from duels.kernels.policies import share_of
-from duels.kernels.simultaneous import chooser_tables, mixed
+from duels.kernels.simultaneous import chooser_tables, simultaneous_policy
 
 LARGEST = 10_000_000  # combinations of numbers and scores: 80 MB
 
@@ -55,7 +55,7 @@ def key(rules: Rules, state: Array, i: int) -> Scalar:
     return (numbers << 5 | np.int64(state[i, SCORE])) << 5 | np.int64(state[i, SCORE + 1])
 
 
-MIXED = mixed(options, payoff, key)
+MIXED = simultaneous_policy(options, payoff, key)
 
 
 @lru_cache(maxsize=4)

@@ -52,7 +52,7 @@ Rulings
   N4. When all numbers are used and neither player has {goal}, more points win; equal points are
       a draw. The game does not stop early because {goal} can no longer be reached.
   N5. The rulebook's sample plays a 6 twice. That is a slip: a used number is refused.
-  N6. The game is even. With the usual options, after 7 against 8 in round 1 Player 1's expected
+  N6. The game is even. With the default options, after 7 against 8 in round 1 Player 1's expected
       score is 0.877595.
 """
 
@@ -79,6 +79,14 @@ class NumberClash(Game[State, State]):
 
     numbers = Number(10, 1, 20, "how many numbers each player has")
     points = Number(3, 1, 20, "points that win the game")
+
+    about_fields = {
+        "numbers": "the numbers that each player has not used",
+        "scores": "the points of each player",
+    }
+    about_moves = {
+        "NUMBER": "play one of your unused numbers; both players choose at the same time"
+    }
 
     def check(self) -> None:
         if self.points > self.numbers:
@@ -123,7 +131,7 @@ class NumberClash(Game[State, State]):
         one, two = (without(state.numbers[player], (chosen[player],)) for player in (0, 1))
         return State((one, two), (state.scores[0] + (winner == 0), state.scores[1] + (winner == 1)))
 
-    # Sealed picks wait outside the state, so the state itself holds no secret.
+    # Nothing in a state is hidden: the match keeps the sealed picks.
 
     def observe(self, state: State, viewer: int | None) -> State:
         return state

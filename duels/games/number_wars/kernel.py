@@ -24,12 +24,12 @@ from duels.kernels.policies import (
     UNKNOWN,
     WIN,
     WON,
-    Known,
-    Worth,
+    MoveClasses,
+    SolutionTables,
     greedy,
-    informed,
+    move_classifier,
     share_of,
-    weighing,
+    solution_policy,
 )  # fmt: skip
 from duels.kernels.random_streams import PICKS, below
 
@@ -140,6 +140,25 @@ def gain(rules: Rules, state: Array, i: int, player: int, action: int) -> Scalar
     return fresh * (WON if action + 1 >= state[i, LP + 1 - player] else action + 1)
 
 
+@compiled
+def end(rules: Rules, state: Array, i: int, player: int, action: int) -> Scalar:
+    """The value of a number that ends the game: by LP, or as the last of all numbers."""
+    other, full = 1 - player, (1 << rules.numbers) - 1
+    fresh = 1 - ((state[i, USED + player] >> action) & 1)
+    own, left = state[i, LP + player], state[i, LP + other] - fresh * (action + 1)
+    if left <= 0:
+        return WIN
+    record = state[i, USED + player] | (1 << action)
+    if rules.refresh or record != full or state[i, USED + other] != full:
+        return UNKNOWN
+    return WIN if own > left else DRAW if own == left else LOSS
+
+
+@compiled
+def idle(rules: Rules, state: Array, i: int, player: int) -> Scalar:
+    return state[i, USED + player]
+
+
 @cached
 def fill_turns(refresh: bool, turns: Array) -> None:
     """Turns to a win by the opponent's life points and the own record: largest numbers first."""
@@ -168,20 +187,19 @@ def free_sum(rules: Rules, used: int) -> Scalar:
 
 
 @compiled
-def look(
+def move_value(
     rules: Rules, turns: Array, state: Array, i: int, player: int, action: int
 ) -> tuple[int, int]:
     """The value of a number and the choices left after it, as `NumberWarsSolution`."""
     other, full = 1 - player, (1 << rules.numbers) - 1
     fresh = 1 - ((state[i, USED + player] >> action) & 1)
     own, left = state[i, LP + player], state[i, LP + other] - fresh * (action + 1)
-    if left <= 0:
-        return WIN, 0
+    ended = end(rules, state, i, player, action)
+    if ended != UNKNOWN:
+        return ended, 0
     record, theirs = state[i, USED + player] | (1 << action), state[i, USED + other]
     if record == full and rules.refresh:
         record = 0
-    if record == full and theirs == full:
-        return WIN if own > left else DRAW if own == left else LOSS, 0
     mine, others = int(turns[left, record]), int(turns[own, theirs])
     if others != NEVER and (mine == NEVER or others <= mine):
         return LOSS, 2 * others - 1
@@ -196,14 +214,14 @@ def look(
     return DRAW if theirs != full else WIN, UNKNOWN
 
 
-WEIGH_EACH = weighing(options, look)
+CLASSIFY_EACH = move_classifier(options, move_value)
 
 
 @compiled
-def weigh(rules: Rules, turns: Array, state: Array, i: int, player: int) -> Scalar:
-    """As `look` for all moves; fast if records are cleared, since one player then always wins."""
+def classify_moves(rules: Rules, turns: Array, state: Array, i: int, player: int) -> Scalar:
+    """Classify the moves by `move_value`; if records are cleared there are no draws to find."""
     if not rules.refresh:
-        return WEIGH_EACH(rules, turns, state, i, player)
+        return CLASSIFY_EACH(rules, turns, state, i, player)
     used, lp = state[i, USED + player], state[i, LP + 1 - player]
     others = turns[state[i, LP + player], state[i, USED + 1 - player]]
     wins = soonest = 0
@@ -214,11 +232,11 @@ def weigh(rules: Rules, turns: Array, state: Array, i: int, player: int) -> Scal
         wins |= int(needed < others) << action
         soonest = (0 if needed < fewest else soonest) | (int(needed <= fewest) << action)
         fewest = min(fewest, needed)
-    return Worth(wins, 0, soonest if wins != 0 else (1 << rules.numbers) - 1)
+    return MoveClasses(wins, 0, soonest if wins != 0 else (1 << rules.numbers) - 1)
 
 
 GREEDY = greedy(options, gain)
-INFORMED = informed(options, gain, weigh)
+SOLUTION_POLICY = solution_policy(options, gain, classify_moves, end, idle)
 
 
 @lru_cache(maxsize=8)
@@ -233,7 +251,7 @@ def chooser(game: NumberWars, opponent: str) -> CompiledPolicy | None:
         return GREEDY
     if (max(game.lp) + 1) << game.numbers > MOST_TURNS:
         return None
-    return INFORMED._replace(tables=Known(table(game), share_of(opponent)))
+    return SOLUTION_POLICY._replace(tables=SolutionTables(table(game), share_of(opponent)))
 
 
 def values(game: NumberWars, rows: Array) -> Array | None:

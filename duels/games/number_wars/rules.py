@@ -29,7 +29,7 @@ from duels.core.game import (
     verdict,
 )
 from duels.core.options import Flag, Number, Pair
-from duels.core.pieces import both
+from duels.core.pieces import replace_one
 from duels.core.presentation import (
     BAD,
     Line,
@@ -62,16 +62,16 @@ and the turn passes. The game ends at once when a player's LP are at zero or bel
 A time limit of 30 seconds a turn is a good one, if you want one.
 
 Rulings
-  W1. The numbers 1 to {numbers} once each deal {sum}, which may be too little. So usually, when
-      you have used all of them, your record clears and all are free again. With the option
+  W1. The numbers 1 to {numbers} once each deal {sum}, which may be too little. So by default,
+      when you have used all of them, your record clears and all are free again. With the option
       refresh=no it does not: when both players have used all numbers, more LP win and equal LP
       are a draw. Now: refresh={refresh}.
   W2. A number on your record may be played, and fails. Screens that show records mark such
       numbers. A number outside 1 to {numbers} is refused and asked again.
   W3. LP may go below zero and are shown as they are.
-  W4. The records are open to all and usually shown. With the option memory=yes they are not
+  W4. The records are open to all and shown by default. With the option memory=yes they are not
       shown: you must remember. Now: memory={memory}.
-  W5. It is a pure race: with the usual options and perfect play the player who starts wins at
+  W5. It is a pure race: with the default options and perfect play the player who starts wins at
       turn 31, and one lost turn hands the win over.
 """
 
@@ -92,7 +92,7 @@ def up_to(last: int) -> tuple[str, ...]:
 class NumberWars(Game[State, State]):
     slug = "number-wars"
     title = "Number Wars"
-    summary = "Race from 100 life points to zero, attacking with each number once."
+    summary = "Take your opponent from 100 life points to zero, attacking with each number once."
     rules = RULES
     timeout_move = TIMEOUT
 
@@ -100,6 +100,16 @@ class NumberWars(Game[State, State]):
     numbers = Number(10, 1, 20, "attack numbers, from 1 up")
     refresh = Flag(True, "a full record clears")
     memory = Flag(False, "records are not shown")
+
+    about_fields = {
+        "lp": "the life points of each player",
+        "used": "the numbers on each player's record, in ascending order",
+        "mover": "the player whose turn it is",
+    }
+    about_moves = {
+        "NUMBER": "attack with this number. A number on your own record is an option too, but its "
+        "attack fails. In the history, `timeout` is a turn lost by running out of time"
+    }
 
     def words(self) -> dict[str, str]:
         return {
@@ -136,7 +146,7 @@ class NumberWars(Game[State, State]):
         if self.refresh and len(record) == self.numbers:
             record = ()
         left = state.lp[target] - int(pick)
-        lp, used = both(state.lp, target, left), both(state.used, mover, record)
+        lp, used = replace_one(state.lp, target, left), replace_one(state.used, mover, record)
         return State(lp, used, mover=target)
 
     # Records are public, even where the screen does not show them.
@@ -174,10 +184,9 @@ class NumberWars(Game[State, State]):
     def status(self, seen: State, viewer: int | None, history: History = ()) -> Lines:
         if self.memory:
             return [""]
-        records = (listed(used) or "none" for used in self._as_used(seen, history))
-        # Not `on_table`: the table shows which numbers are used, and not in which order.
-        names = (label(player, viewer) for player in (0, 1))
-        return ["", *(f"{n} Used Numbers: {used}" for n, used in zip(names, records, strict=True))]
+        records = enumerate(self._as_used(seen, history))
+        used = (f"{label(p, viewer)} Used Numbers: {listed(r) or 'none'}" for p, r in records)
+        return ["", *map(on_table, used)]
 
     def _as_used(self, seen: State, history: History) -> list[list[int]]:
         """Both records in the order of use, as the book writes them; the state has them sorted."""
@@ -234,5 +243,6 @@ class NumberWars(Game[State, State]):
             numbers = range(1, self.numbers + 1)
             parts.append(Meter("LP", seen.lp[player], self.lp[player], player))
             if player == viewer or not self.memory:
-                parts.append(Tokens("Numbers", tokens(numbers, shown, player == viewer), player))
+                name = "Choices" if self.memory else "Numbers"  # which are left, is not told
+                parts.append(Tokens(name, tokens(numbers, shown, player == viewer), player))
         return parts

@@ -1,8 +1,8 @@
 """Exact solution of Number Wars: a race in which the players do not affect each other.
 
 Using the largest free number each time is optimal, since it maximises the damage after any number
-of turns. So the turns to a win can be counted for each side separately, and the player who needs
-fewer wins (the mover if both need as many).
+of turns. So the turns to a win can be counted for each player separately, and the player who needs
+fewer wins; if both need equally many, the one to move wins.
 
 >>> from duels.games import load
 >>> game = load("number-wars")
@@ -28,23 +28,23 @@ class NumberWarsSolution(Solution):
         self._numbers, self._refresh = game.numbers, game.refresh
         self.turns = lru_cache(maxsize=None)(self._count_turns)
 
-    def known(self, state: State) -> Fraction:
+    def decision_value(self, state: State) -> Fraction:
         mover = state.mover
-        mine, theirs = self._needs(state)
+        mine, theirs = self._turns_to_win(state)
         if mine is None and theirs is None:
-            return self._worn_out(state)
+            return self._exhausted_value(state)
         wins = theirs is None or (mine is not None and mine <= theirs)
         return Fraction(1 - mover if wins else mover)
 
     def distance(self, state: State) -> int | None:
         if not isinstance(self.game.turn(state), Decide):
             return 0
-        mine, theirs = self._needs(state)
+        mine, theirs = self._turns_to_win(state)
         if mine is not None and (theirs is None or mine <= theirs):
             return 2 * mine - 1
         return None if theirs is None else 2 * theirs
 
-    def _needs(self, state: State) -> tuple[int | None, int | None]:
+    def _turns_to_win(self, state: State) -> tuple[int | None, int | None]:
         """Turns to a win of the mover and of the other player; None if a win is not possible."""
         mover = state.mover
         return (
@@ -53,6 +53,7 @@ class NumberWarsSolution(Solution):
         )
 
     def _count_turns(self, lp: int, used: tuple[int, ...]) -> int | None:
+        """Turns to reduce `lp` to 0 with the largest free number each time; None if impossible."""
         turns = 0
         free = [number for number in range(self._numbers, 0, -1) if number not in used]
         while lp > 0:
@@ -64,13 +65,13 @@ class NumberWarsSolution(Solution):
             turns += 1
         return turns
 
-    def _worn_out(self, state: State) -> Fraction:
+    def _exhausted_value(self, state: State) -> Fraction:
         """The value without refresh if neither player has enough numbers left to reduce LP to 0.
 
         If both use all their numbers, LP decide. The player who would lose then can avoid that end
-        by repeating a number for ever, which scores a half. This needs a number on the record to
-        repeat and another that stays unused; a player who has numbers left has both sooner or
-        later, unless the game has only one number.
+        by repeating a used number for ever, which scores a half. This needs a used number to repeat
+        and another that stays unused; a player who has numbers left has both sooner or later,
+        unless the game has only one number.
         """
         free = [[n for n in range(1, self._numbers + 1) if n not in u] for u in state.used]
         one, two = state.lp[0] - sum(free[1]), state.lp[1] - sum(free[0])

@@ -18,10 +18,12 @@ play: Callable[..., Any] = unbound
 mask: Callable[..., Any] = unbound
 observe: Callable[..., Any] = unbound
 pack_mask: Callable[..., Any] = unbound
+payoff: Callable[..., Any] = unbound
 
 
 @compiled
 def start(rules: Any, state: Array, streams: Array, i: int) -> None:
+    """Start a new game in a row."""
     state[i, DECISIONS] = 0
     deal(rules, state, streams, i)
 
@@ -50,18 +52,28 @@ def advance(
 
 
 @compiled
+def paid(rules: Any, state: Array, i: int, ended: int, winner: int, player: int) -> Any:
+    """What a player is paid at the end of a game."""
+    if winner == NO_WINNER:
+        return payoff(rules, state, i, ended) * 0
+    return payoff(rules, state, i, ended) * (1 if winner == player else -1)
+
+
+@compiled
 def report(
     rules: Any, state: Array, i: int, ended: int, winner: int, rewards: Array, ending: Array,
     final: Array,
 ) -> None:  # fmt: skip
+    """Write rewards, kind of end and final observations of a game that has ended."""
     ending[i] = ended
     for player in range(2):
-        rewards[i, player] = 0 if winner == NO_WINNER else 1 if winner == player else -1
+        rewards[i, player] = paid(rules, state, i, ended, winner, player)
         observe(rules, state, i, player, final, player)
 
 
 @cached
 def begin(rules: Any, state: Array, streams: Array, where: Array) -> None:
+    """Start new games in the rows selected by `where`."""
     for i in range(state.shape[0]):
         if where[i]:
             start(rules, state, streams, i)
@@ -72,6 +84,7 @@ def step(
     rules: Any, state: Array, streams: Array, actions: Array, where: Array, limit: int,
     rewards: Array, ending: Array, final: Array,
 ) -> None:  # fmt: skip
+    """Play one decision in the rows selected by `where`; games that end are started again."""
     for i in range(state.shape[0]):
         rewards[i, 0] = rewards[i, 1] = ending[i] = 0
         if not where[i]:
@@ -85,6 +98,7 @@ def step(
 
 @cached
 def pick(rules: Any, state: Array, streams: Array, out: Array) -> None:
+    """Sample a random legal action for each player who chooses."""
     for i in range(state.shape[0]):
         if sealed:
             out[i, 0] = choose(rules, state, streams, i, 0)
@@ -95,18 +109,20 @@ def pick(rules: Any, state: Array, streams: Array, out: Array) -> None:
 
 @cached
 def pick_of(rules: Any, state: Array, streams: Array, seats: Array, out: Array) -> None:
+    """Sample a random legal action for one seat in each game."""
     for i in range(state.shape[0]):
         out[i] = choose(rules, state, streams, i, seats[i])
 
 
 @cached
 def movers(rules: Any, state: Array, out: Array) -> None:
+    """Write the player who chooses in each game; -1 if choices are simultaneous."""
     for i in range(state.shape[0]):
         out[i] = -1 if sealed else mover(rules, state, i)
 
 
 @compiled
-def look(fill: Callable[..., Any], rules: Any, state: Array, out: Array) -> None:
+def fill_rows(fill: Callable[..., Any], rules: Any, state: Array, out: Array) -> None:
     """Fill the rows of all players who choose."""
     for i in range(state.shape[0]):
         if sealed:
@@ -118,21 +134,26 @@ def look(fill: Callable[..., Any], rules: Any, state: Array, out: Array) -> None
 
 @cached
 def masks(rules: Any, state: Array, out: Array) -> None:
-    look(mask, rules, state, out)
+    """Write the masks of legal actions of the players who choose."""
+    fill_rows(mask, rules, state, out)
 
 
 @cached
 def observations(rules: Any, state: Array, out: Array) -> None:
-    look(observe, rules, state, out)
+    """Write the observations of the players who choose."""
+    fill_rows(observe, rules, state, out)
 
 
 @cached
 def packed(rules: Any, state: Array, out: Array) -> None:
-    look(pack_mask, rules, state, out)
+    """Write the masks of the players who choose as bits."""
+    fill_rows(pack_mask, rules, state, out)
 
 
 @compiled
-def look_as(fill: Callable[..., Any], rules: Any, state: Array, seats: Array, out: Array) -> None:
+def fill_rows_of(
+    fill: Callable[..., Any], rules: Any, state: Array, seats: Array, out: Array
+) -> None:
     """Fill the row of one seat in each game."""
     for i in range(state.shape[0]):
         fill(rules, state, i, seats[i], out, 0)
@@ -140,9 +161,11 @@ def look_as(fill: Callable[..., Any], rules: Any, state: Array, seats: Array, ou
 
 @cached
 def masks_of(rules: Any, state: Array, seats: Array, out: Array) -> None:
-    look_as(mask, rules, state, seats, out)
+    """Write the mask of one seat in each game."""
+    fill_rows_of(mask, rules, state, seats, out)
 
 
 @cached
 def observations_of(rules: Any, state: Array, seats: Array, out: Array) -> None:
-    look_as(observe, rules, state, seats, out)
+    """Write the observation of one seat in each game."""
+    fill_rows_of(observe, rules, state, seats, out)

@@ -13,5 +13,6 @@ mixed_strategy: Callable[..., Any] = unbound
 
 @cached
 def fill(rules: Any, tables: Any, state: Array, player: int, out: Array) -> None:
+    """Add the mixed strategy of a player in every row to `out`."""
     for i in range(state.shape[0]):
         mixed_strategy(rules, tables, state, i, player, out)

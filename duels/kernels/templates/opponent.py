@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from duels.algorithms.compiled.templates import unbound
-from duels.kernels import NO_WINNER, Array, apart, cached, compiled
+from duels.kernels import NO_WINNER, Array, cached, compiled, not_inlined
 from duels.kernels.driver import RUNNING
 from duels.kernels.opponent_loops import BLOCK, MOST_DEALS
 
@@ -15,8 +15,9 @@ mover: Callable[..., Any] = unbound
 observe: Callable[..., Any] = unbound
 start: Callable[..., Any] = unbound
 advance: Callable[..., Any] = unbound
+paid: Callable[..., Any] = unbound
 choose: Callable[..., Any] = unbound
-ahead: Callable[..., Any] = unbound
+prefetch: Callable[..., Any] = unbound
 
 
 @compiled
@@ -31,18 +32,19 @@ def answer(
     return ended, winner
 
 
-@apart
+@not_inlined
 def start_for(
     rules: Any, tables: Any, state: Array, streams: Array, i: int, seat: int, limit: int,
     skipped: Array,
 ) -> bool:  # fmt: skip
+    """Start games until the agent in `seat` has a choice; False after `MOST_DEALS` games."""
     for _ in range(MOST_DEALS):
         start(rules, state, streams, i)
         ended, winner = answer(rules, tables, state, streams, i, seat, limit)
         if ended == RUNNING:
             return True
         skipped[i, 0] += 1
-        skipped[i, 1] += 0 if winner == NO_WINNER else 1 if winner == seat else -1
+        skipped[i, 1] += paid(rules, state, i, ended, winner, seat)
         skipped[i, 2] += winner == seat
     return False
 
@@ -57,11 +59,11 @@ def begin(
     Games that end before the agent's first choice are added to `skipped`: their number, the agent's
     total return, and its wins.
     """
-    fair = True
+    playable = True
     for i in range(state.shape[0]):
         if where[i]:
-            fair &= start_for(rules, tables, state, streams, i, seats[i], limit, skipped)
-    return fair
+            playable &= start_for(rules, tables, state, streams, i, seats[i], limit, skipped)
+    return playable
 
 
 @cached
@@ -70,12 +72,12 @@ def step(
     where: Array, limit: int, rewards: Array, ending: Array, final: Array, skipped: Array,
 ) -> bool:  # fmt: skip
     """Play the agent's actions, then chance and opponent until the agent must choose again."""
-    fair = True
+    playable = True
     for i in range(state.shape[0]):
         rewards[i] = ending[i] = 0
         if i % BLOCK == 0 and sealed:
             for k in range(i, min(i + BLOCK, state.shape[0])):
-                ahead(rules, tables, state, k, 1 - seats[k])
+                prefetch(rules, tables, state, k, 1 - seats[k])
         if not where[i]:
             continue
         seat = seats[i]
@@ -88,13 +90,14 @@ def step(
             ended, winner = answer(rules, tables, state, streams, i, seat, limit)
         if ended != RUNNING:
             ending[i] = ended
-            rewards[i] = 0 if winner == NO_WINNER else 1 if winner == seat else -1
+            rewards[i] = paid(rules, state, i, ended, winner, seat)
             observe(rules, state, i, seat, final, 0)
-            fair &= start_for(rules, tables, state, streams, i, seat, limit, skipped)
-    return fair
+            playable &= start_for(rules, tables, state, streams, i, seat, limit, skipped)
+    return playable
 
 
 @cached
 def pick(rules: Any, tables: Any, state: Array, streams: Array, seats: Array, out: Array) -> None:
+    """Write the opponent policy's action for one seat in each game."""
     for i in range(state.shape[0]):
         out[i] = choose(rules, tables, state, streams, i, seats[i])

@@ -14,14 +14,16 @@ sealed = False
 mover: Callable[..., Any] = unbound
 start: Callable[..., Any] = unbound
 advance: Callable[..., Any] = unbound
+paid: Callable[..., Any] = unbound
 one: Callable[..., Any] = unbound
 two: Callable[..., Any] = unbound
 
 
 @cached
-def meet(
+def play_pairs(
     rules: Any, first: Any, second: Any, state: Array, streams: Array, keys: Array, limit: int,
-    winner: Array, ending: Array, choices: Array, actions: Array, rows: Array, game: int,
+    winner: Array, ending: Array, payoff: Array, choices: Array, actions: Array, rows: Array,
+    game: int,
 ) -> tuple[int, int]:  # fmt: skip
     """Play games from number `game` on while the arrays have room.
 
@@ -57,14 +59,16 @@ def meet(
             made += 1
             ended, won = advance(rules, state, streams, 0, a, b, limit)
         winner[game], ending[game], choices[game] = won, ended, made - begun
+        payoff[game] = paid(rules, state, 0, ended, won, 0)
         game += 1
     return game, made
 
 
 @cached
-def retrace(
+def replay_game(
     rules: Any, state: Array, streams: Array, actions: Array, limit: int, out: Array
 ) -> tuple[int, int]:
+    """Play given actions and write every state to `out`; returns the kind of end and the winner."""
     start(rules, state, streams, 0)
     for column in range(out.shape[1]):
         out[0, column] = state[0, column]

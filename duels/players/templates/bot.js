@@ -1,18 +1,18 @@
 #!/usr/bin/env node
-// A bot for Duels. The protocol is in docs/bots.md.
+// A bot for Duels. The protocol is in docs/reference/bots.md.
 //
 // Try it, and put it in a seat:
 //
-//     duels bot check ./FILE
-//     duels play GAME --p2 ./FILE
+//     PROGRAM bot check ./FILE
+//     PROGRAM play GAME --p2 ./FILE
 
 "use strict";
 
 // One of view.options; or a mix, the chance of each move, from which the host draws.
 //
 // view.game.slug says which game it is, view.observation.fields what you see, view.history what has
-// happened, view.player whether you are 1 or 2. A mix that the host draws from makes a match with
-// the same seed the same match again.
+// happened, view.player whether you are 1 or 2. Answer with a mix, so that a match can be
+// repeated with the same seed.
 function choose(view) {
   const options = view.options;
   return Object.fromEntries(options.map((move) => [move, 1 / options.length]));

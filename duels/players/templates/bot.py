@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""A bot for Duels. The protocol is in docs/bots.md.
+"""A bot for Duels. The protocol is in docs/reference/bots.md.
 
 Try it, and put it in a seat:
 
-    duels bot check ./FILE
-    duels play GAME --p2 ./FILE
+    PROGRAM bot check ./FILE
+    PROGRAM play GAME --p2 ./FILE
 """
 
 import json
@@ -17,12 +17,12 @@ def choose(view: dict[str, Any], luck: random.Random) -> str | dict[str, float]:
     """One of view["options"]; or a mix, the chance of each move, from which the host draws.
 
     view["game"]["slug"] says which game it is, view["observation"]["fields"] what you see,
-    view["history"] what has happened, view["player"] whether you are 1 or 2. All randomness from
-    `luck`: then a match with the same seed is the same match again.
+    view["history"] what has happened, view["player"] whether you are 1 or 2. Take all randomness
+    from `luck`, so that a match can be repeated with the same seed.
     """
     options: list[str] = view["options"]
     return luck.choice(options)
-    # return {move: 1 / len(options) for move in options}     # the same, said openly
+    # return {move: 1 / len(options) for move in options}     # the same, as a mix
 
 
 def say(answer: dict[str, Any]) -> None:

@@ -7,6 +7,7 @@ it fail, the others are written without it. A connection that had an error is no
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager, suppress
 from typing import Any
@@ -27,8 +28,11 @@ from duels.server.storage.base import (
     log,
     stored_room,
 )
+from duels.server.storage.postgres_address import PostgresAddress
 from duels.server.storage.postgres_sql import (
     ANSWERS,
+    DELETE_ORPHANS,
+    DELETE_ROOMS,
     ENTRIES,
     INSERT,
     RATE,
@@ -61,7 +65,7 @@ class PostgresStore(Queries):
 
     def __init__(self, address: str) -> None:
         super().__init__()
-        self._address = address
+        self._address = PostgresAddress(address)
         self._pool: Any = None
         self._writer: Any = None  # a connection of its own: changes are written one after another
         self._turn = asyncio.Lock()  # of the writer
@@ -86,8 +90,8 @@ class PostgresStore(Queries):
 
     async def _new_pool(self) -> Any:
         try:
-            return await asyncpg.create_pool(  # it connects when there is need
-                self._address, min_size=0, max_size=4, command_timeout=PATIENCE, timeout=PATIENCE
+            return await self._address.pool(  # it connects when there is need
+                min_size=0, max_size=4, command_timeout=PATIENCE, timeout=PATIENCE
             )
         except (*TROUBLE, ValueError) as error:
             raise Unavailable(f"PostgreSQL cannot be opened: {error}") from None
@@ -142,7 +146,7 @@ class PostgresStore(Queries):
         while True:
             await asyncio.sleep(LOOK)
             try:
-                await (await asyncpg.connect(self._address, timeout=PATIENCE)).close(timeout=5)
+                await (await self._address.connect(timeout=PATIENCE)).close(timeout=5)
             except asyncpg.CannotConnectNowError as error:
                 log.warning("PostgreSQL stops or starts: %s", error)
                 pool, self._pool = self._pool, await self._new_pool()
@@ -164,6 +168,10 @@ class PostgresStore(Queries):
         """
         self._leases = Leases(self._address, address, lost, taken)
         await self._leases.open()
+
+    @property
+    def leases_valid(self) -> bool:
+        return self._leases is None or self._leases.valid
 
     async def lease_holder(self, room: str) -> str | None:
         """The address of the worker that holds the lease of a room; None if it is this one."""
@@ -205,8 +213,8 @@ class PostgresStore(Queries):
         changes = [change for change, _ in batch if change is not None]
         try:
             if self._writer is None or self._writer.is_closed():
-                self._writer = await asyncpg.connect(self._address, timeout=PATIENCE)
-            rows = []
+                self._writer = await self._address.connect(timeout=PATIENCE)
+            rows, began = [], time.perf_counter()
             if changes:
                 rows = await self._writer.fetch(SAVE, *arrays(changes), timeout=PATIENCE)
             if len(changes) < len(batch):
@@ -226,6 +234,7 @@ class PostgresStore(Queries):
                 if not future.done():
                     future.set_exception(reason)
             return
+        self.times.observe(time.perf_counter() - began)
         self.commits += 1
         self.written += len(batch)
         moved = {row["id"] for row in rows}
@@ -255,8 +264,9 @@ class PostgresStore(Queries):
         numbers = list(range(change.number, change.number + len(change.entries)))
         texts = [entry.decode() for entry in change.entries]
         made = await self._run(
-            "fetch", INSERT, row.id, row.game, row.request, *columns(row), numbers, texts
-        )
+            "fetch", INSERT, row.id, row.game, row.request, row.created, *columns(row), numbers,
+            texts,
+        )  # fmt: skip
         if not made:
             raise Conflict(row.id)
 
@@ -305,12 +315,25 @@ class PostgresStore(Queries):
         await self._all(schema.FORGET_RATINGS)
         await self._all(schema.FORGET_RATED)
 
+    async def version(self) -> int:
+        found = await self._all("SELECT max(version) FROM store")
+        return int(found[0][0])
+
     async def analysis(self, room: str) -> bytes | None:
         found = await self._all(schema.ANALYSIS, room)
         return found[0]["data"] if found else None
 
     async def keep_analysis(self, room: str, data: bytes) -> None:
-        await self._all(schema.KEEP_ANALYSIS, room, data)
+        await self._all(schema.KEEP_ANALYSIS, data, room)
+
+    # Retention.
+
+    async def delete_rooms(self, rooms: list[tuple[str, int]]) -> int:
+        return len(await self._run("fetch", DELETE_ROOMS, *by_column(rooms, 2)))
+
+    async def delete_orphans(self) -> None:
+        for statement in DELETE_ORPHANS:
+            await self._run("execute", statement)
 
 
 def _reason(error: Exception) -> Unavailable | StoreError:

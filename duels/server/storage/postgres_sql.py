@@ -28,21 +28,27 @@ made AS (
     FROM unnest($11::text[], $12::int[], $13::text[]) AS e(room, number, data)
     WHERE room IN (SELECT id FROM moved)),
 answered AS (
-    INSERT INTO answers (room, command, answer)
-    SELECT room, command, answer
-    FROM unnest($14::text[], $15::text[], $16::bytea[]) AS a(room, command, answer)
-    WHERE room IN (SELECT id FROM moved) ON CONFLICT DO NOTHING)
+    INSERT INTO answers (room, command, answer, number)
+    SELECT room, command, answer, number
+    FROM unnest($14::text[], $15::text[], $16::bytea[], $17::int[])
+        AS a(room, command, answer, number)
+    WHERE room IN (SELECT id FROM moved) ON CONFLICT DO NOTHING),
+expired AS (
+    DELETE FROM answers USING unnest($18::text[], $19::text[]) AS x(room, command)
+    WHERE answers.room = x.room AND answers.command = x.command
+    AND x.room IN (SELECT id FROM moved))
 SELECT id FROM moved
 """
 
 INSERT = """
 WITH made AS (
-    INSERT INTO rooms (id, version, game, request, state, open, updated, deadline, ended, one, two,
-        data)
-    VALUES ($1, 1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11) ON CONFLICT DO NOTHING RETURNING id),
+    INSERT INTO rooms (id, version, game, request, created, state, open, updated, deadline, ended,
+        one, two, data)
+    VALUES ($1, 1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12) ON CONFLICT DO NOTHING
+    RETURNING id),
 filled AS (
     INSERT INTO entries (room, number, data)
-    SELECT $1, number, data FROM unnest($12::int[], $13::text[]) AS e(number, data)
+    SELECT $1, number, data FROM unnest($13::int[], $14::text[]) AS e(number, data)
     WHERE EXISTS (SELECT 1 FROM made))
 SELECT id FROM made
 """
@@ -58,6 +64,22 @@ changed AS (
         matches = excluded.matches)
 SELECT id FROM counted
 """
+DELETE_ROOMS = """
+WITH gone AS (
+    DELETE FROM rooms USING unnest($1::text[], $2::int[]) AS v(id, version)
+    WHERE rooms.id = v.id AND rooms.version = v.version RETURNING rooms.id),
+of_entries AS (DELETE FROM entries WHERE room IN (SELECT id FROM gone)),
+of_answers AS (DELETE FROM answers WHERE room IN (SELECT id FROM gone)),
+of_analyses AS (DELETE FROM analyses WHERE room IN (SELECT id FROM gone)),
+of_reports AS (DELETE FROM reports WHERE room IN (SELECT id FROM gone)),
+of_profiles AS (DELETE FROM profiles WHERE room IN (SELECT id FROM gone)),
+of_owners AS (DELETE FROM owners WHERE room IN (SELECT id FROM gone))
+SELECT id FROM gone
+"""
+DELETE_ORPHANS = (
+    "DELETE FROM owners WHERE NOT EXISTS (SELECT 1 FROM rooms WHERE rooms.id = owners.room)",
+    "DELETE FROM workers WHERE seen < statement_timestamp() - interval '1 day'",
+)
 TOUCH = "UPDATE store SET version = version WHERE version = (SELECT max(version) FROM store)"
 ROOM, ENTRIES, ANSWERS = map(numbered, (schema.ROOM, schema.ENTRIES, schema.ANSWERS))
 
@@ -74,8 +96,12 @@ def arrays(changes: list[Save]) -> list[list[Any]]:
         for c in changes
         for n, entry in enumerate(c.entries, c.number)
     ]
-    answers = [(c.row.id, *c.response) for c in changes if c.response is not None]
-    return [*by_column(rooms, 10), *by_column(entries, 3), *by_column(answers, 3)]
+    answers = [(c.row.id, *c.response, c.row.version) for c in changes if c.response is not None]
+    expired = [(c.row.id, name) for c in changes for name in c.expired]
+    return [
+        *by_column(rooms, 10), *by_column(entries, 3), *by_column(answers, 4),
+        *by_column(expired, 2),
+    ]  # fmt: skip
 
 
 async def migrate(connection: Any) -> None:

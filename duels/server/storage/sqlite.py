@@ -13,6 +13,7 @@ import asyncio
 import queue
 import sqlite3
 import threading
+import time
 from collections.abc import Awaitable, Callable
 from contextlib import AbstractAsyncContextManager, suppress
 from functools import partial
@@ -53,12 +54,15 @@ class SqliteStore(Queries):
     """A `RoomStore` in one file, or in memory with ":memory:".
 
     With `reading` nothing is written and no lock is taken, so that it works while a server runs.
+    With `beside` it writes beside a server that may be running.
     """
 
-    def __init__(self, path: str, reading: bool = False) -> None:
+    leases_valid = True  # there are no other workers
+
+    def __init__(self, path: str, reading: bool = False, beside: bool = False) -> None:
         super().__init__()
         self.path = path
-        self._file = DatabaseFile(path, reading)
+        self._file = DatabaseFile(path, reading, beside)
         self._begin = "BEGIN" if reading else "BEGIN IMMEDIATE"
         self._jobs: queue.SimpleQueue[list[Waiting] | None]
         self._jobs = queue.SimpleQueue()
@@ -177,6 +181,7 @@ class SqliteStore(Queries):
     def _transaction(self, connection: sqlite3.Connection, jobs: list[Waiting]) -> list[Done]:
         self._file.check()
         done: list[Done] = []
+        began = time.perf_counter()
         connection.execute(self._begin)
         saves = [(job, future) for job, future in jobs if isinstance(job, Save)]
         together = len({job.row.id for job, _ in saves}) == len(saves) > 1
@@ -193,6 +198,7 @@ class SqliteStore(Queries):
             except Conflict as error:  # it has written nothing
                 done.append((future, None, error))
         connection.execute("COMMIT")
+        self.times.observe(time.perf_counter() - began)
         self.commits += 1
         self.written += len(done)
         return done
@@ -208,12 +214,14 @@ class SqliteStore(Queries):
             for number, entry in enumerate(change.entries, change.number)
         ]
         answers = [
-            (change.row.id, change.response[0], change.response[1].decode())
+            (change.row.id, change.response[0], change.response[1].decode(), change.row.version)
             for change in changes
             if change.response is not None
         ]
         connection.execute(schema.INSERT_ENTRIES, (_json(entries),))
         connection.execute(schema.INSERT_ANSWERS, (_json(answers),))
+        if expired := [(change.row.id, name) for change in changes for name in change.expired]:
+            connection.execute(schema.DELETE_ANSWERS, (_json(expired),))
         return True
 
     @overload
@@ -290,18 +298,46 @@ class SqliteStore(Queries):
 
         await self._do(job)
 
+    async def version(self) -> int:
+        found = await self._one("PRAGMA user_version")
+        return int(found[0])
+
     async def analysis(self, room: str) -> bytes | None:
         found = await self._one(schema.ANALYSIS, room)
         return None if found is None else bytes(found[0])
 
     async def keep_analysis(self, room: str, data: bytes) -> None:
-        await self._all(schema.KEEP_ANALYSIS, room, data)
+        await self._all(schema.KEEP_ANALYSIS, data, room)
+
+    # Retention.
+
+    async def delete_rooms(self, rooms: list[tuple[str, int]]) -> int:
+        def job(connection: sqlite3.Connection) -> int:
+            deleted = 0
+            for id, version in rooms:
+                if connection.execute(schema.DELETE_ROOM, (id, version)).rowcount == 1:
+                    for statement in (
+                        schema.DELETE_ENTRIES_OF,
+                        schema.DELETE_ANSWERS_OF,
+                        schema.DELETE_ANALYSIS_OF,
+                        schema.DELETE_REPORTS_OF,
+                        schema.DELETE_PROFILE_OF,
+                    ):
+                        connection.execute(statement, (id,))
+                    deleted += 1
+            return deleted
+
+        return await self._do(job)
+
+    async def delete_orphans(self) -> None:
+        """Nothing: there are no leases."""
 
 
 def _save(connection: sqlite3.Connection, change: Save) -> None:
     row, values = change.row, columns(change.row)
     if row.version == 0:
-        made = connection.execute(schema.INSERT_ROOM, (row.id, row.game, row.request, *values))
+        new = row.id, row.game, row.request, row.created
+        made = connection.execute(schema.INSERT_ROOM, (*new, *values))
     else:
         made = connection.execute(schema.UPDATE_ROOM, (*values, row.id, row.version))
     if made.rowcount != 1:
@@ -309,7 +345,10 @@ def _save(connection: sqlite3.Connection, change: Save) -> None:
     for n, entry in enumerate(change.entries, change.number):
         connection.execute(schema.INSERT_ENTRY, (row.id, n, entry.decode()))
     if change.response is not None:
-        connection.execute(schema.INSERT_ANSWER, (row.id, *change.response))
+        connection.execute(schema.INSERT_ANSWER, (row.id, *change.response, row.version))
+    if change.expired:
+        expired = [(row.id, name) for name in change.expired]
+        connection.execute(schema.DELETE_ANSWERS, (_json(expired),))
 
 
 def _json(rows: list[Any]) -> str:

@@ -1,7 +1,8 @@
 """The file of the embedded store: its lock, and checks that it was not deleted or replaced.
 
 The writing process holds a lock on `<file>-lock`, which the system releases when the process ends.
-Reading needs no lock, so that it works while a server runs.
+Reading needs no lock, so that it works while a server runs. Commands for moderation write without
+the lock: a room only at the version that they have read, in short transactions, as the server does.
 """
 
 from __future__ import annotations
@@ -18,23 +19,26 @@ MEMORY = ":memory:"
 
 
 class DatabaseFile:
-    """A database file, or one in memory; with `reading` it is neither created nor changed."""
+    """A database file, or one in memory; with `reading` it is neither created nor changed.
 
-    def __init__(self, path: str, reading: bool = False) -> None:
-        self.path, self._reading = path, reading
+    With `beside` it is neither created nor migrated, and no lock is taken.
+    """
+
+    def __init__(self, path: str, reading: bool = False, beside: bool = False) -> None:
+        self.path, self._reading, self._beside = path, reading, beside
         self._lock: int | None = None
         self._paths: tuple[str, ...] = ()  # of the files that were opened
         self._opened: list[tuple[int, int] | None] = []  # device and inode of each
 
     def lock(self) -> None:
         """Take the lock for writing; `Unavailable` if another process holds it."""
-        if self._reading or self.path == MEMORY:
+        if self._reading or self._beside or self.path == MEMORY:
             return
         if folder := os.path.dirname(self.path):
             try:
                 os.makedirs(folder, mode=0o700, exist_ok=True)
             except OSError as error:
-                raise Unavailable(f"{folder} cannot be made: {error.strerror}") from None
+                raise Unavailable(f"{folder} cannot be created: {error.strerror}") from None
         self._lock = _locked(self.path)
 
     def release(self) -> None:
@@ -45,19 +49,20 @@ class DatabaseFile:
 
     def connect(self) -> sqlite3.Connection:
         """Open a connection and migrate the tables."""
-        if self._reading:
+        if self._reading or self._beside:
             if not os.path.exists(self.path):
                 raise RecordError("there is no such file")
             address = f"file:{quote(os.path.abspath(self.path))}?mode=rw"
             connection = sqlite3.connect(address, uri=True, isolation_level=None)
-            connection.execute("PRAGMA query_only = 1")
+            connection.execute(f"PRAGMA query_only = {int(self._reading)}")
         else:
             connection = sqlite3.connect(self.path, isolation_level=None)
         # A text that is not UTF-8 then fails where its row is decoded, not the whole query.
         connection.text_factory = lambda data: data.decode("utf-8", "surrogateescape")
         connection.execute("PRAGMA busy_timeout = 5000")
-        if self._reading:
-            schema.refuse_other(connection)
+        if self._reading or self._beside:
+            connection.execute("PRAGMA synchronous = FULL")
+            schema.refuse_other(connection, writing=self._beside)
             return connection
         if self.path != MEMORY:
             os.chmod(self.path, 0o600)  # it contains the secrets of matches

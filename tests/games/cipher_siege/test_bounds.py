@@ -12,7 +12,7 @@ import pytest
 pytest.importorskip("numba", reason="needs the extra: pip install 'duels[solve]'")
 
 from duels.algorithms import tables
-from duels.games.cipher_siege.bounds.public_bounds import PublicResponder, close_in
+from duels.games.cipher_siege.bounds.public_bounds import PublicResponder, tighten_bounds
 from duels.games.cipher_siege.bounds.public_search import BEST, CEILING, ITSELF
 from duels.games.cipher_siege.bounds.q_responder import Responder
 from duels.games.cipher_siege.rules import CipherSiege
@@ -22,7 +22,8 @@ from duels.games.cipher_siege.training.run import Trainer
 from tools.cipher_siege.leaks import copied, plant
 from tools.cipher_siege.small_exact import Exact
 
-pytestmark = pytest.mark.slow
+# The search is mutually recursive, so numba compiles it anew in every process.
+pytestmark = pytest.mark.long
 
 # All of them are reshuffled before the cap but the third; in the last one may hold all cards.
 CAPPED: list[tuple[dict[str, Any], int]] = [
@@ -32,11 +33,7 @@ CAPPED: list[tuple[dict[str, Any], int]] = [
     ({"values": 3, "copies": 2, "integrity": 8, "hand": 2, "limit": 3}, 5),
     ({"values": 2, "copies": 2, "integrity": 9, "hand": 1, "limit": 5}, 6),
 ]
-# The others are in the long tier.
-NUMBERS = [
-    number if number in (2, 3) else pytest.param(number, marks=pytest.mark.long)
-    for number in range(len(CAPPED))
-]
+NUMBERS = range(len(CAPPED))
 
 
 @cache
@@ -107,7 +104,7 @@ def test_the_upper_bound_alone_holds_and_ends_at_the_truth(number: int, seat: in
 @pytest.mark.parametrize("seat", [0, 1])
 @pytest.mark.parametrize(
     "leak",
-    [0.005, *(pytest.param(leak, marks=pytest.mark.long) for leak in (0.002, 0.02))],
+    [0.005, 0.002, 0.02],
 )
 def test_a_leak_planted_in_one_seat_is_found_there(seat: int, leak: float) -> None:
     """`seat` responds; the leak costs the other one so much against the strategy itself. Nothing
@@ -139,7 +136,7 @@ def test_a_leak_planted_in_one_seat_is_found_there(seat: int, leak: float) -> No
     assert other[0] == pytest.approx(other[1], abs=1e-12)
 
 
-@pytest.mark.parametrize("seat", [0, pytest.param(1, marks=pytest.mark.long)])
+@pytest.mark.parametrize("seat", [0, 1])
 def test_a_player_of_the_plan_scores_what_the_search_says(seat: int) -> None:
     """Searched to the end; and stopped early, where what is learned makes it an estimate."""
     number = 3
@@ -156,7 +153,7 @@ def test_a_player_of_the_plan_scores_what_the_search_says(seat: int) -> None:
 @pytest.mark.long
 @pytest.mark.parametrize("seat", [0, 1])
 def test_bounds_close_in_pass_after_pass(seat: int) -> None:
-    passes = list(close_in(responder(3, seat, games=200_000), 60.0, 400_000))
+    passes = list(tighten_bounds(responder(3, seat, games=200_000), 60.0, 400_000))
     assert len(passes) > 2
     for one, two in pairwise(passes):
         assert one.lower <= two.lower <= two.upper <= one.upper

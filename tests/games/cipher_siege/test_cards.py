@@ -11,7 +11,7 @@ from duels.core import Chance, Decide, Match, OptionError, Outcome, Pick
 from duels.core.chance import stream
 from duels.core.presentation import Hand, Item, Pile, Shared
 from duels.games.cipher_siege.rules import CipherSiege, State
-from duels.players import make
+from duels.players import make_opponent
 
 GAME = CipherSiege()
 
@@ -50,6 +50,8 @@ def test_c7_no_card_anywhere_means_no_draw() -> None:
         "=== Player 1 Turn ===",
         "CI: 15",
         "Hand: [2]",
+        "Opponent's CI: 15",
+        "Opponent's Hand: 2 cards",
     ]
 
 
@@ -71,7 +73,7 @@ def test_c7_the_players_are_never_both_out_of_cards(options: dict[str, object]) 
         match = Match(game, seed, turn_limit=60)
         while match.result is None:
             (player,) = match.deciders
-            seat = make("random", stream(seed, player))
+            seat = make_opponent("random", stream(seed, player))
             match.submit(player, seat.choose(match.view(player)))
         states = [match.state_before(number) for number in range(len(match.events))]
         for state in [*states, match.state]:

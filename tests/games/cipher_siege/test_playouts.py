@@ -17,7 +17,7 @@ from duels.core.match import Match
 from duels.core.player import View
 from duels.games import load
 from duels.games.cipher_siege import belief
-from duels.games.cipher_siege.belief import SLIP, Belief
+from duels.games.cipher_siege.belief import MISTAKE, Belief
 from duels.games.cipher_siege.encoding import CardEncoding, moves_of
 from duels.games.cipher_siege.infostate import InfoState
 from duels.games.cipher_siege.playouts import PlayOuts, SelfPlay
@@ -28,7 +28,7 @@ from duels.games.cipher_siege.strategy import KIND, Stored, payload_of
 needs_numba = pytest.mark.extra("solve")
 
 
-class Mixed(CipherSiegeSolution):
+class MixedStrategyOpponent(CipherSiegeSolution):
     """A strategy made up on the playouts, which plays many moves everywhere."""
 
     def stored(self, info: InfoState) -> tuple[Stored | None, int]:
@@ -39,11 +39,13 @@ class Mixed(CipherSiegeSolution):
         return Stored(0, count, mix or [(0, 1)], bytes([255] * count)), 0
 
 
-def made_up(game: CipherSiege, home: Path, monkeypatch: pytest.MonkeyPatch) -> Mixed:
+def made_up(
+    game: CipherSiege, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> MixedStrategyOpponent:
     monkeypatch.setenv("XDG_DATA_HOME", str(home))
     facts = {"states": 0, "fine_plies": 6, "first player": 0.5}
     tables.store(game, payload_of([]), KIND, facts=facts)
-    return Mixed(game)
+    return MixedStrategyOpponent(game)
 
 
 class Truth:
@@ -85,8 +87,8 @@ class Truth:
         return {
             Pick(((state.mover, move),)): 1.0
             if state.mover == own
-            else SLIP / len(options) * (move != "pass")
-            + (1 - SLIP * (move != "pass")) * mix.get(move, 0.0)
+            else MISTAKE / len(options) * (move != "pass")
+            + (1 - MISTAKE * (move != "pass")) * mix.get(move, 0.0)
             for move in options
         }
 
@@ -213,7 +215,7 @@ def test_play_outs_are_worth_what_the_rules_followed_to_the_end_say(
 @pytest.mark.parametrize("number", range(2))
 def test_play_outs_agree_with_the_exact_tree(number: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """A strategy half trained, at the choices of the whole tree that it comes to."""
-    monkeypatch.setattr(belief, "SLIP", 0.0)  # the tree has no branch after a win passed by
+    monkeypatch.setattr(belief, "MISTAKE", 0.0)  # the tree has no branch after a win passed by
     off = from_the_tree(number)
     assert len(off) > 10
     assert max(map(abs, off)) < 4

@@ -10,6 +10,7 @@ import pytest
 
 from duels.algorithms import tables
 from duels.algorithms.solution import Unsolved
+from duels.core.errors import program
 from duels.core.game import Outcome, Pick
 from duels.core.match import Match
 from duels.games import load
@@ -35,7 +36,7 @@ def test_the_shipped_strategy_opens() -> None:
     assert solution().bound == 0.0051, "what a separately written one gained"
     assert solution().caveat == (
         "Approximate: the strategy is exploitable by at least 0.0051 (measured by a separate "
-        "implementation; the responder here gains 0.0033); by at most 0.0197, certified."
+        "implementation; this package's responder gains 0.0033) and at most 0.0197 (certified)."
     )
     assert solution().facts["states"] > 200_000
     second = CipherSiegeSolution(load("cipher-siege", first=1))
@@ -158,7 +159,7 @@ def test_an_exchange_is_an_average_over_what_may_be_taken() -> None:
 def test_what_is_not_solved_is_said() -> None:
     with pytest.raises(Unsolved, match="swap=chosen"):
         CipherSiegeSolution(load("cipher-siege", swap="chosen"))
-    command = "'duels solve cipher-siege --set integrity=16/15 --set limit=4' trains one"
+    command = f"'{program()} solve cipher-siege --set integrity=16/15 --set limit=4' trains one"
     with pytest.raises(Unsolved, match=command):
         CipherSiegeSolution(load("cipher-siege", integrity="16/15", limit=4))
 
@@ -174,7 +175,7 @@ def test_a_table_that_was_not_measured_claims_no_bound(
     assert trained.approximate
     assert trained.bound is None
     assert trained.caveat is not None
-    assert "no bound was measured" in trained.caveat
+    assert "it was not measured how far" in trained.caveat
 
 
 @pytest.mark.parametrize(
@@ -182,7 +183,7 @@ def test_a_table_that_was_not_measured_claims_no_bound(
     [
         (0.0012, None, 0.0012, ""),
         (0.0012, [0.7, 0.3009], 0.0012, ""),
-        (0.0012, [0.7, 0.3021], 0.0021, "separate implementation; the responder here gains 0.0012"),
+        (0.0012, [0.7, 0.3021], 0.0021, "; this package's responder gains 0.0012"),
         (None, [0.7, 0.3021], 0.0021, "(measured by a separate implementation)"),
     ],
 )

@@ -16,7 +16,7 @@ import pytest
 
 from duels.algorithms import compiled, solutions, tables
 from duels.algorithms.compiled import np
-from duels.algorithms.solution import Unsolved
+from duels.algorithms.solution import SolveArguments, Unsolved
 from duels.cli.main import main
 from duels.core.errors import DuelsError
 from duels.core.extras import install_command
@@ -446,10 +446,10 @@ def test_the_command_trains_goes_on_and_measures(tmp_path: Path) -> None:
 )
 def test_what_cannot_be_trained_is_refused(options: dict[str, object], why: str) -> None:
     with pytest.raises(Unsolved, match=why):
-        solutions.rebuild(siege(**options), quiet)
+        solutions.rebuild(siege(**options), quiet, SolveArguments())
 
 
 def test_a_missing_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(compiled, "_numba", None)
     with pytest.raises(DuelsError, match=re.escape(install_command("solve"))):
-        solutions.rebuild(siege(), quiet)
+        solutions.rebuild(siege(), quiet, SolveArguments())

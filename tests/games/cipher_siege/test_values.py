@@ -15,7 +15,7 @@ from duels.core.match import Match
 from duels.core.player import answer
 from duels.games import load
 from duels.games.cipher_siege.rules import attack_value, cards_of
-from duels.players import make
+from duels.players import make_opponent
 
 GAME = load("cipher-siege")
 
@@ -63,7 +63,7 @@ def test_the_strategy_beats_simple_opponents(opponent: str) -> None:
     for seed in range(100):
         seat = seed % 2
         names = ["perfect" if player == seat else opponent for player in (0, 1)]
-        seats = [make(name, stream(seed, player)) for player, name in enumerate(names)]
+        seats = [make_opponent(name, stream(seed, player)) for player, name in enumerate(names)]
         match = Match(GAME, seed)
         while match.result is None:
             for player in match.deciders:

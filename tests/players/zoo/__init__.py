@@ -16,9 +16,13 @@ BOTS = Path(__file__).parent / "bots.py"
 
 LATE = r"it did not answer within \S+ s"
 CLOSED = "it closed its output"
-NO_JSON = "which is no JSON"
+NO_JSON = "which is not JSON"
+NO_NEWLINE = r"it wrote '\{\"type\": \"move\".*' and no newline"
 # A line too many is seen with the first, before the next question, or as the answer to that.
-UNASKED = "more than one line|before it was asked|'1' is not an option"
+UNASKED = (
+    r"more than one line; the second is '\{\"type\"|"
+    r"it wrote '\{\"type\".* before it was asked|'1' is not an option"
+)
 MISBEHAVING = {
     # Silence
     "hangs": LATE,
@@ -50,11 +54,15 @@ MISBEHAVING = {
     # Nonsense
     "early": UNASKED,
     "two_answers": UNASKED,
-    "not_utf8": NO_JSON,
-    "not_json": NO_JSON,
+    "no_newline": NO_NEWLINE + r" within 0\.5 s",
+    "no_newline_at_the_end": NO_NEWLINE + "; then its program ended with exit status 0",
+    "byte_order_mark": r"begins with a byte order mark \(BOM\)",
+    "utf16": r"its answer is not UTF-8 \(byte 0xff at position 0\)",
+    "not_utf8": r"its answer is not UTF-8 \(byte 0xff at position 26\)",
+    "not_json": "it answered 'I attack!', which is not JSON; write other output to",
     "deep": NO_JSON,
     "huge_number": NO_JSON,
-    "empty_line": NO_JSON,
+    "empty_line": "it answered with an empty line",
     "a_list": "expected an answer of type 'move'",
     "other_type": "expected an answer of type 'move'",
     "not_ready": "expected an answer of type 'ready'",

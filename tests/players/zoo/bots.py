@@ -187,6 +187,24 @@ def two_answers(asked: Any) -> None:
     raw(b'{"type": "move", "move": "1"}\n{"type": "move", "move": "1"}\n')
 
 
+def no_newline(asked: Any) -> None:
+    raw(b'{"type": "move", "move": "1"}')
+    sleep()
+
+
+def no_newline_at_the_end(asked: Any) -> None:
+    raw(b'{"type": "move", "move": "1"}')
+    sys.exit(0)
+
+
+def byte_order_mark(asked: Any) -> None:
+    raw(b'\xef\xbb\xbf{"type": "move", "move": "1"}\n')
+
+
+def utf16(asked: Any) -> None:
+    raw('{"type": "move", "move": "1"}\n'.encode("utf-16"))
+
+
 def not_utf8(asked: Any) -> None:
     raw(b'{"type": "move", "move": "\xff\xfe"}\n')
 

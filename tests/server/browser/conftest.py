@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from playwright.sync_api import Browser
 
     from tests.server.browser.people import Site
+    from tests.server.server import Process
 
 collect_ignore = ["people.py"]  # no test: it cannot be imported without a browser
 NEEDED = ("playwright", "axe_playwright_python", "starlette", "uvicorn", "httpx")
@@ -61,11 +62,24 @@ def plugins(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return place
 
 
+@pytest.fixture(scope="package")
+def shared(plugins: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Process]:
+    """A server for the tests to which matches of others make no difference."""
+    from tests.server.browser.people import start
+
+    made = start(str(tmp_path_factory.mktemp("shared") / "duels.db"), str(plugins))
+    yield made
+    made.kill()
+
+
 @pytest.fixture
-def site(browser: Browser, plugins: Path, tmp_path: Path) -> Iterator[Site]:
-    """A server of its own for each test, and its visitors."""
+def site(
+    request: pytest.FixtureRequest, browser: Browser, plugins: Path, tmp_path: Path
+) -> Iterator[Site]:
+    """The visitors of a test and their server: its own, unless its module has SHARES_SERVER."""
     from tests.server.browser.people import Site
 
-    made = Site(browser, str(tmp_path / "duels.db"), str(plugins))
+    server = request.getfixturevalue("shared") if hasattr(request.module, "SHARES_SERVER") else None
+    made = Site(browser, str(tmp_path / "duels.db"), str(plugins), server)
     yield made
     made.close()

@@ -1,4 +1,4 @@
-"""People at pages: they find what they click by its role and name, as a screen reader would."""
+"""Players in browsers: elements are found by role and name, as a screen reader finds them."""
 
 from __future__ import annotations
 
@@ -8,24 +8,32 @@ from typing import Any
 
 from playwright.sync_api import Browser, BrowserContext, Locator, Page, WebSocket
 
-from tests.server.server import Process
+from tests.server.server import Process, changed
 
 TIMEOUT = 120_000.0  # milliseconds: enough for a busy machine, on which kernels are compiled first
 WIDE, NARROW = (1280, 900), (320, 640)
 
 
+def start(database: str, plugins: str, port: int = 0) -> Process:
+    quick = ("--claim-after", "6", "--computer-delay", "0.01")
+    return Process(database, *quick, port=port, path=plugins)
+
+
 class Site:
     """A server and the browsers that look at it. Nothing may go wrong on any page."""
 
-    def __init__(self, browser: Browser, database: str, plugins: str) -> None:
+    def __init__(
+        self, browser: Browser, database: str, plugins: str, shared: Process | None = None
+    ) -> None:
+        """With a server of its own, or with one that other tests use too."""
         self.browser, self.database, self.plugins = browser, database, plugins
-        self.server = self._start()
+        self.shared = shared
+        self.server = shared or self._start()
         self.url = self.server.url
         self.people: list[Person] = []
 
     def _start(self, port: int = 0) -> Process:
-        quick = ("--claim-after", "6", "--computer-delay", "0.01")
-        return Process(self.database, *quick, port=port, path=self.plugins)
+        return start(self.database, self.plugins, port)
 
     def person(
         self, size: tuple[int, int] = WIDE, url: str | None = None, **context: Any
@@ -50,7 +58,8 @@ class Site:
         troubles = [trouble for person in self.people for trouble in person.troubles]
         for person in self.people:
             person.context.close()
-        self.server.kill()
+        if self.shared is None:
+            self.server.kill()
         assert not troubles, troubles
 
 
@@ -60,7 +69,7 @@ class Person:
     def __init__(self, context: BrowserContext, url: str) -> None:
         self.context, self.url = context, url
         self.troubles: list[str] = []
-        self.frames: list[dict[str, Any]] = []
+        self.messages: list[dict[str, Any]] = []
         self.sent: list[dict[str, Any]] = []
         self.requests: list[str] = []
         self.expected = "(?!)"  # troubles that are part of a test
@@ -80,8 +89,8 @@ class Person:
             self.troubles.append(text)
 
     def _listen(self, socket: WebSocket) -> None:
-        socket.on("framereceived", lambda frame: self.frames.append(json.loads(frame)))
-        socket.on("framesent", lambda frame: self.sent.append(json.loads(frame)))
+        socket.on("framereceived", lambda message: self._receive(json.loads(message)))
+        socket.on("framesent", lambda message: self.sent.append(json.loads(message)))
 
     def use(self, button: Locator) -> None:
         """Press a button, with the mouse or with the keyboard alone."""
@@ -133,10 +142,16 @@ class Person:
     def log(self) -> Locator:
         return self.page.get_by_role("log")
 
+    def _receive(self, message: dict[str, Any]) -> None:
+        """Keep a message; an update gets the whole view if it has only the changes of the last."""
+        if message["type"] == "update" and "changes" in message:
+            message["view"] = changed(self.view, message["changes"], message["moment"])
+        self.messages.append(message)
+
     @property
     def view(self) -> dict[str, Any] | None:
-        """The view that the page was last sent."""
-        views = [frame["view"] for frame in self.frames if frame["type"] == "update"]
+        """The view that the page has after what it was last sent."""
+        views = [message["view"] for message in self.messages if message["type"] == "update"]
         return views[-1] if views else None
 
     @property

@@ -18,6 +18,7 @@ from tests.server.browser.people import NARROW, WIDE, Person, Site
 from tests.server.browser.test_games import SLUGS, by_mouse, fits, game_of, marks, play_out
 
 pytestmark = pytest.mark.slow
+SHARES_SERVER = True
 LONG = pytest.mark.long
 USUAL = ("firewall-breach", "cipher-siege", "goofspiel")  # dice, cards, and a game without a theme
 
@@ -89,7 +90,7 @@ def test_axe_finds_nothing_at_a_table_at_its_end_and_in_its_replay(
     ada, bob = site.person(size), site.person(size)
     bob.join(ada.invite(game_of(slug).title))
     ada.table.wait_for()
-    ada.page.get_by_text("Rules and values in force").click()
+    ada.page.get_by_text("Rules and options of this match").click()
     check(ada)
     check(bob)
     play_out([ada, bob], by_mouse, most=6)

@@ -1,4 +1,4 @@
-"""What is around a match: advice, taking back, resigning, rematches, clocks, who one is."""
+"""Functions around a match: hints, undo, resignation, rematches, clocks, identity."""
 
 from __future__ import annotations
 
@@ -51,15 +51,15 @@ def test_against_the_computer_there_are_hints_undo_and_a_rematch_with_seats_swap
 def test_what_is_typed_wrongly_is_refused_with_a_reason_and_goes_on_where_it_was(
     site: Site,
 ) -> None:
-    ada = site.person().against("Cipher Siege", "random")
+    ada, _ = seated(site, "Cipher Siege")  # a computer player might win before the first turn
     expect(ada.page.get_by_text("your turn", exact=True)).to_be_visible()
     note = ada.page.locator(".note")
     ada.type("fly")
-    expect(note).to_contain_text("'fly' is not possible. Choose one of: attack, defend")
+    expect(note).to_contain_text("I don't know 'fly'. Choose one of: attack, defend")
     ada.type("at")
     expect(ada.page.get_by_text("Select cards to play:")).to_be_visible()
     ada.type("9")
-    expect(note).to_contain_text("'9' is not possible.")
+    expect(note).to_contain_text("'9' is not available.")
     button(ada, "Back")
     expect(ada.page.get_by_text("Choose action:")).to_be_visible()
     ada.type("?")
@@ -104,6 +104,36 @@ def test_a_friend_is_asked_before_a_move_is_taken_back(site: Site) -> None:
     expect(one.page.locator("button.item[data-choice='9'].now")).to_be_visible()
 
 
+def test_undo_waits_until_the_move_on_its_way_has_arrived(site: Site) -> None:
+    one, two = seated(site, "Number Wars")
+    undo = one.page.get_by_role("button", name="Ask to undo")
+    expect(undo).to_be_disabled()  # there is nothing to undo yet
+    routed: list[WebSocketRoute] = []
+    held: list[str | bytes] = []
+
+    def slow(page: WebSocketRoute) -> None:
+        routed.append(page)
+        server = page.connect_to_server()
+        server.on_message(lambda said: held.append(said) if holding else page.send(said))
+
+    holding = False
+    one.page.route_web_socket(re.compile("/ws/"), slow)
+    one.page.reload()
+    one.click_move("9")
+    two.click_move("9")
+    one.answer("8").wait_for()
+    expect(undo).to_be_enabled()
+    holding = True
+    one.click_move("8")
+    expect(undo).to_be_disabled()
+    expect(two.log).to_contain_text("attacks with 8!")
+    holding = False
+    for said in held:
+        routed[-1].send(said)
+    undo.click()
+    expect(two.page.get_by_text("asks to take the last move back")).to_be_visible()
+
+
 def test_reactions_reach_the_other_and_a_rematch_needs_both(site: Site) -> None:
     one, two = seated(site, "Firewall Breach")
     reaction = one.page.get_by_role("group", name="Reactions").get_by_role("button").first
@@ -141,8 +171,8 @@ def test_an_open_challenge_with_options_and_a_clock_is_taken_from_the_first_page
         "aria-valuetext", "4 of 4"
     )
     expect(bob.page.get_by_role("timer").first).to_have_text(re.compile(r"0:(30|2\d)"))
-    bob.page.get_by_text("Rules and values in force").click()
-    expect(bob.page.get_by_role("complementary")).to_contain_text("now 4/5, usually 10")
+    bob.page.get_by_text("Rules and options of this match").click()
+    expect(bob.page.get_by_role("complementary")).to_contain_text("now 4/5, default: 10")
 
 
 def test_a_name_is_shown_as_it_is_and_an_identity_moves_by_its_private_link(site: Site) -> None:
@@ -228,7 +258,7 @@ def test_a_player_who_overruns_the_clock_of_the_server_loses(site: Site) -> None
 
 
 @pytest.mark.parametrize("motion", ["reduce", "no-preference"])
-def test_things_move_only_for_those_who_have_not_asked_for_less(site: Site, motion: str) -> None:
+def test_animations_are_off_if_reduced_motion_is_preferred(site: Site, motion: str) -> None:
     ada = site.person(reduced_motion=motion).against("Firewall Breach", "random")
     ada.page.get_by_text("your turn", exact=True).wait_for()
     ada.page.evaluate(
@@ -328,7 +358,7 @@ def test_a_player_who_presses_enter_twice_plays_once(site: Site) -> None:
     field.fill("7")
     field.evaluate("(field) => { field.form.requestSubmit(); field.form.requestSubmit(); }")
     expect(two.log).to_contain_text("attacks with 7!")
-    assert [frame["type"] for frame in one.sent].count("move") == 1
+    assert [message["type"] for message in one.sent].count("move") == 1
     expect(field).to_have_value("")
 
 
@@ -339,7 +369,7 @@ def test_a_page_that_is_not_there_says_so_and_leads_back(site: Site) -> None:
         answer = ada.page.goto(site.url + path)
         assert answer is not None
         assert answer.status == 404
-        expect(ada.page.get_by_role("heading", name="Nothing is here")).to_be_visible()
+        expect(ada.page.get_by_role("heading", name="Page not found")).to_be_visible()
     ada.page.get_by_role("link", name="All games", exact=True).click()
     expect(ada.card("Number Wars")).to_be_visible()
     ada.go("/match/AAAAAAAAAAAAAAAAAAAAAA")

@@ -16,6 +16,7 @@ from duels.core.commitment import new_nonce, nonce_hash
 from tests.server.browser.people import Person, Site
 
 pytestmark = pytest.mark.slow
+SHARES_SERVER = True
 
 Change = Callable[[dict[str, Any]], None]
 
@@ -28,10 +29,10 @@ def between(person: Person, change: Change) -> list[dict[str, Any]]:
         server = page.connect_to_server()
 
         def to_page(text: str | bytes) -> None:
-            frame = json.loads(text)
-            if isinstance(frame.get("match"), dict):
-                change(frame["match"])
-            page.send(json.dumps(frame))
+            message = json.loads(text)
+            if isinstance(message.get("match"), dict):
+                change(message["match"])
+            page.send(json.dumps(message))
 
         def to_server(text: str | bytes) -> None:
             sent.append(json.loads(text))
@@ -56,8 +57,8 @@ def test_a_page_does_not_reveal_before_it_has_the_hash_of_the_other(site: Site) 
     bob.go(link)
     bob.page.get_by_role("button", name="Join").click()
     expect(ada.page.get_by_text("share of the dice")).to_be_visible()  # ada waits for bob's nonce
-    assert any(frame["type"] == "commit" for frame in sent)
-    assert not any(frame["type"] == "reveal" for frame in sent)
+    assert any(message["type"] == "commit" for message in sent)
+    assert not any(message["type"] == "reveal" for message in sent)
 
 
 @pytest.mark.parametrize("what", ["hash", "own hash", "commitment", "nonce"])

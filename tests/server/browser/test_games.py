@@ -21,6 +21,7 @@ from tests.plugins.goofspiel import Goofspiel
 from tests.server.browser.people import NARROW, WIDE, Person, Site
 
 pytestmark = pytest.mark.slow
+SHARES_SERVER = True
 
 SLUGS = [*BUILT_IN, "goofspiel"]
 Act = Callable[[Person, str], None]
@@ -127,14 +128,14 @@ def nothing_secret_was_sent(person: Person, match: Match) -> None:
     assert view is not None
     viewer = None if view["player"] is None else view["player"] - 1
     may_know = [untimed(dump(logged)) for logged in match.log(viewer)]
-    for frame in person.frames:
-        if frame["type"] != "update":
+    for message in person.messages:
+        if message["type"] != "update":
             continue
-        for event in frame["events"]:
+        for event in message["events"]:
             assert untimed(event) == may_know[event["number"]]
-        if frame["view"]["result"] is None:
-            assert "revealed" not in frame
-            for part in frame["view"]["table"]:
+        if message["view"]["result"] is None:
+            assert "revealed" not in message
+            for part in message["view"]["table"]:
                 if (
                     part["type"] == "hand"
                     and match.game.private

@@ -61,9 +61,10 @@ def test_the_ratings_page_says_which_matches_count(site: Site) -> None:
     expect(ada.page.get_by_text("A finished match counts if")).to_contain_text("without hints")
 
 
-@pytest.mark.parametrize(
-    ("limit", "budget", "increment", "words"),
-    [
+def test_times_are_written_in_minutes_and_seconds(site: Site) -> None:
+    script = "async (time) => (await import('/static/js/invite.js')).timeWords(time)"
+    page = site.person().go().page
+    for limit, budget, increment, words in (
         (None, None, None, "No clock."),
         (1, None, 0, "1 second for each choice."),
         (30, None, 0, "30 seconds for each choice."),
@@ -71,15 +72,9 @@ def test_the_ratings_page_says_which_matches_count(site: Site) -> None:
         (None, 60, 1, "1 minute in all, and 1 second more for each choice."),
         (10, 90.5, 0, "10 seconds for each choice, 1 minute 30.5 seconds in all."),
         (None, 600, 2, "10 minutes in all, and 2 seconds more for each choice."),
-    ],
-)
-def test_times_are_written_in_minutes_and_seconds(
-    site: Site, limit: float | None, budget: float | None, increment: float | None, words: str
-) -> None:
-    script = "async (time) => (await import('/static/js/invite.js')).timeWords(time)"
-    time = {"limit": limit, "budget": budget, "increment": increment}
-    page = site.person().go().page
-    assert page.evaluate(script, None if increment is None else time) == words
+    ):
+        time = {"limit": limit, "budget": budget, "increment": increment}
+        assert page.evaluate(script, None if increment is None else time) == words
 
 
 def test_the_replay_of_a_match_that_was_not_played_says_so(site: Site) -> None:
@@ -92,10 +87,10 @@ def test_the_replay_of_a_match_that_was_not_played_says_so(site: Site) -> None:
     ada.page.get_by_role("heading", name="This match was not played").wait_for()
     ada.go(f"{link}/replay")
     expect(ada.page.get_by_role("alert")).to_have_text("The match was not played.")
-    expect(ada.page.get_by_role("link", name="To the match")).to_be_visible()
+    expect(ada.page.get_by_role("link", name="Go to the match")).to_be_visible()
     ada.go("/match/AAAAAAAAAAAAAAAAAAAAAA/replay")
     expect(ada.page.get_by_role("alert")).to_have_text("There is no such match.")
-    expect(ada.page.get_by_role("link", name="To the match")).to_have_count(0)
+    expect(ada.page.get_by_role("link", name="Go to the match")).to_have_count(0)
     ada.page.get_by_role("main").get_by_role("link", name="All games").click()
     expect(ada.card("Number Wars")).to_be_visible()
 
@@ -113,17 +108,17 @@ def test_the_reason_of_a_result_is_a_sentence(site: Site) -> None:
     expect(two.page.get_by_role("heading", level=1)).to_contain_text(f"you lost. {reason}")
 
 
-def test_a_rematch_that_was_refused_can_be_wished_again(site: Site) -> None:
+def test_a_rematch_that_was_refused_can_be_requested_again(site: Site) -> None:
     ada = site.person()
 
     def refuse(page: WebSocketRoute) -> None:
         server = page.connect_to_server()
 
         def said(text: str | bytes) -> None:
-            wish = json.loads(text)
-            if wish["type"] == "rematch" and not refused:
-                refused.append(wish)
-                answer = {"type": "answer", "id": wish["id"], "ok": False, "reason": "not now"}
+            command = json.loads(text)
+            if command["type"] == "rematch" and not refused:
+                refused.append(command)
+                answer = {"type": "answer", "id": command["id"], "ok": False, "reason": "not now"}
                 page.send(json.dumps(answer))
             else:
                 server.send(text)

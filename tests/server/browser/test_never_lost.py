@@ -84,7 +84,7 @@ def cable(site: Site) -> Iterator[Cable]:
 
 
 def seated(site: Site, title: str, url: str | None = None) -> tuple[Person, Person]:
-    """Player 1 and Player 2 of a match; the one who invites looks at the site through `url`."""
+    """Player 1 and Player 2 of a match; the inviting player opens the site at `url`."""
     ada, bob = site.person(url=url), site.person()
     link = ada.invite(title)
     bob.join(f"{site.url}/match/{link.rpartition('/')[2]}")
@@ -128,7 +128,7 @@ def test_a_move_made_while_the_line_is_cut_is_played_once_when_it_is_back(
     if seat(ada) == 2:
         bob.click_move("1")
     expect(ada.page.get_by_text("your turn", exact=True)).to_be_visible()
-    told = len(bob.frames)
+    told = len(bob.messages)
     cable.cut()
     reconnecting(ada)
     ada.click_move("10")
@@ -136,7 +136,7 @@ def test_a_move_made_while_the_line_is_cut_is_played_once_when_it_is_back(
     going_on(ada)
     expect(bob.log).to_contain_text("attacks with 10!")
     expect(ada.log).to_contain_text("You attack with 10!")
-    events = [event for frame in bob.frames[told:] for event in frame.get("events", [])]
+    events = [event for message in bob.messages[told:] for event in message.get("events", [])]
     assert [event["moves"] for event in events] == [{str(seat(ada)): "10"}]
     bob.click_move("2")
     expect(ada.log).to_contain_text("attacks with 2!")
@@ -206,11 +206,11 @@ def test_a_share_that_could_not_be_stored_is_given_again(site: Site, share: str)
         server = page.connect_to_server()
 
         def sent(text: str | bytes) -> None:
-            frame = json.loads(text)
+            message = json.loads(text)
             now = time.monotonic()
-            if frame["type"] == share and now < (refused or [now])[0] + 1:
+            if message["type"] == share and now < (refused or [now])[0] + 1:
                 refused.append(now)
-                answer = {"type": "answer", "id": frame["id"], "ok": False, "reason": "full"}
+                answer = {"type": "answer", "id": message["id"], "ok": False, "reason": "full"}
                 page.send(json.dumps({**answer, "again": True}))
             else:
                 server.send(text)
@@ -219,7 +219,7 @@ def test_a_share_that_could_not_be_stored_is_given_again(site: Site, share: str)
 
     bob.page.route_web_socket("**/ws/**", between)
     bob.join(link)
-    expect(ada.page.get_by_text("Used Numbers: none").first).to_be_visible()
+    expect(ada.page.get_by_text("Number Wars Game Start").first).to_be_visible()
     assert refused
 
 
@@ -229,6 +229,6 @@ def test_a_share_survives_a_reload_before_the_match_starts(site: Site) -> None:
     ada.page.reload()
     ada.page.get_by_label("Link to this match").wait_for()
     bob.join(link)
-    expect(ada.page.get_by_text("Used Numbers: none").first).to_be_visible()
-    hashes = {frame["hash"] for frame in ada.sent if frame["type"] == "commit"}
+    expect(ada.page.get_by_text("Number Wars Game Start").first).to_be_visible()
+    hashes = {message["hash"] for message in ada.sent if message["type"] == "commit"}
     assert len(hashes) == 1

@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from duels.games.cipher_siege.bounds.public_bounds import PublicResponder, close_in
+from duels.games.cipher_siege.bounds.public_bounds import PublicResponder, tighten_bounds
 from duels.games.cipher_siege.bounds.q_responder import Responder
 from duels.games.cipher_siege.compiled_tables import Tables
 from duels.games.cipher_siege.rules import CipherSiege
@@ -63,7 +63,7 @@ def certify(
             tell((seat + 0.5 * spent / seconds) / 2, f"learning to beat it, seat {seat + 1}")
         responder = PublicResponder(game, seat, tables, strategy, learner.q_table)
         responder.search(1.0)
-        for found in close_in(responder, (1 - LEARNING) * seconds, GAMES, FIRST_TAU):
+        for found in tighten_bounds(responder, (1 - LEARNING) * seconds, GAMES, FIRST_TAU):
             lower[seat], upper[seat] = found.lower, found.upper
             part = min(1.0, 0.5 + 0.5 * found.seconds / seconds)
             low, high = outward(found.lower, found.upper)

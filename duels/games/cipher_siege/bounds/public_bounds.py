@@ -22,7 +22,7 @@ from duels.games.cipher_siege.bounds.public_tree import (
     set_root,
     work,
 )
-from duels.games.cipher_siege.bounds.q_responder import MeanScore, go_on, mean_score
+from duels.games.cipher_siege.bounds.q_responder import MeanScore, mean_score, respond
 from duels.games.cipher_siege.compiled_policy import choose, new_scratch
 from duels.games.cipher_siege.compiled_rules import (
     CI_O,
@@ -93,7 +93,7 @@ def follow_plan(
             if mine:
                 a = planned(s, name, tb, geo, plan)
                 if a < 0:
-                    a = go_on(s, tb, st, qt, scratch, rng)
+                    a = respond(s, tb, st, qt, scratch, rng)
             else:
                 a = choose(s, 1, tb, st, scratch[2], rng)
             row, hand = tb.start[s[HAND_M]] + a, s[HAND_M]
@@ -159,7 +159,7 @@ class PublicResponder:
         return mean_score(float(mean), games)
 
 
-def close_in(
+def tighten_bounds(
     responder: PublicResponder, seconds: float, games: int = GAMES, tau: float = FIRST_TAU,
     step: float = TAU_STEP,
 ) -> Iterator[Bounds]:  # fmt: skip

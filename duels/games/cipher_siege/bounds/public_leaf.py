@@ -8,9 +8,9 @@ from duels.algorithms.compiled import Array, compiled
 from duels.games.cipher_siege import compiled_rules
 from duels.games.cipher_siege.bounds.public_tree import (
     BIAS,
+    BY_NEXT_DRAW,
     CI,
     DISC,
-    GUESSED,
     HIGH,
     I_KNOW,
     LIMIT,
@@ -38,7 +38,7 @@ from duels.games.cipher_siege.compiled_tables import (
     VALUES,
     Tables,
 )
-from duels.games.cipher_siege.q_table import CAUTION, estimates, safest
+from duels.games.cipher_siege.q_table import CAUTION, estimates, lower_confidence_move
 from duels.games.cipher_siege.rules import DEFEND
 from duels.games.cipher_siege.store import Store
 
@@ -159,7 +159,7 @@ def survival(level: int, hand: int, count: int, tb: Tables, geo: Geometry, wk: W
 
 
 @compiled
-def guess_acts(level: int, size: int, count: int, tb: Tables, geo: Geometry, wk: Work) -> None:
+def bound_acts(level: int, size: int, count: int, tb: Tables, geo: Geometry, wk: Work) -> None:
     """First bounds of `count` moves of the responder: it must survive the opponent's next draw.
 
     `size` is that of the responder's hands, which include the drawn card and cannot win.
@@ -184,7 +184,7 @@ def guess_acts(level: int, size: int, count: int, tb: Tables, geo: Geometry, wk:
                 wk.total[act - hands if act >= hands else 2 * values] if may else -1.0
             )
             q[act, LOWER, h - low] = 0.0 if may else -1.0
-            wk.looked[level, act, h - low] = GUESSED
+            wk.bounded_by[level, act, h - low] = BY_NEXT_DRAW
 
 
 @compiled
@@ -196,7 +196,7 @@ def expected(level: int, hand: int, tb: Tables, geo: Geometry, wk: Work, qt: Sto
     s[compiled_rules.DISC], s[compiled_rules.PLY] = p[DISC], p[PLY]
     s[compiled_rules.CI_M], s[compiled_rules.CI_O] = p[CI], p[OCI]
     s[compiled_rules.KNOWN_M], s[compiled_rules.KNOWN_O] = p[I_KNOW], p[THEY_KNOW]
-    best = safest(estimates(s, tb, qt, q, n), CAUTION, q, n)
+    best = lower_confidence_move(estimates(s, tb, qt, q, n), CAUTION, q, n)
     return q[best] if best >= 0 else 0.0
 
 

@@ -12,8 +12,8 @@ from __future__ import annotations
 from duels.algorithms.compiled import recursive
 from duels.games.cipher_siege.bounds.public_leaf import (
     before_draw,
+    bound_acts,
     draw_cards,
-    guess_acts,
     leaf,
     list_hands,
     reach_of,
@@ -25,20 +25,20 @@ from duels.games.cipher_siege.bounds.public_steps import (
     fits,
     list_acts,
     next_act,
-    note_plan,
     reshuffle,
-    stands_out,
     step_down,
+    store_plan,
     strategy_of,
     too_deep,
+    unsearched_best,
 )
 from duels.games.cipher_siege.bounds.public_tree import (
+    BY_NEXT_TURN,
+    BY_SEARCH,
     CI,
     DISC,
-    DONE,
     I_KNOW,
     LEVELS,
-    LOOKED,
     LOWER,
     MINE,
     OCI,
@@ -332,7 +332,7 @@ def own_turn(
         follow(level, m, tau, mode, tb, st, geo, wk, qt, plan)
     else:
         choose_best(level, m, tau, mode, tb, st, geo, wk, qt, plan)
-        note_plan(level, m, geo, wk, plan)
+        store_plan(level, m, geo, wk, plan)
     if left > 0:
         before_draw(level, m - 1, geo, wk)
     else:
@@ -389,29 +389,29 @@ def choose_best(
     """
     low, high = geo.first[m], geo.first[m + 1]
     drawn, best, pick, wanted = wk.drawn[level], wk.best[level], wk.pick[level], wk.wanted[level]
-    q, looked = wk.q[level], wk.looked[level]
+    q, bounded_by = wk.q[level], wk.bounded_by[level]
     count = list_acts(level, m, geo, wk)
     acts = wk.acts[level]
-    guess_acts(level, m, count, tb, geo, wk)
+    bound_acts(level, m, count, tb, geo, wk)
     for i in range(0 if mode == CEILING else count):
         act = acts[i]
         for h in range(low, high):
             wanted[h] = drawn[h] if drawn_and_may(level, h, act, geo, wk) else 0.0
-            looked[act, h - low] = LOOKED
+            bounded_by[act, h - low] = BY_NEXT_TURN
         try_act(level, act, m, NEVER, mode, tb, st, geo, wk, qt, plan)
     for side in (UPPER, LOWER):
         while tau < NEVER and not (side == LOWER and mode == CEILING):
             act, step = next_act(level, m, count, side, LEAVE * tau, geo, wk)
             if act < 0:
                 break
-            deep = tau if step == DONE else NEVER
+            deep = tau if step == BY_SEARCH else NEVER
             try_act(level, act, m, deep, mode, tb, st, geo, wk, qt, plan)
             for h in range(low, high):
-                if wanted[h] > 0.0 and step == DONE:
+                if wanted[h] > 0.0 and step == BY_SEARCH:
                     best[UPPER, h] = max(best[UPPER, h], q[act, UPPER, h - low])
     for h in range(low, high):
         if drawn[h] > 0.0:
-            act = stands_out(level, h, h - low, count, UPPER, wk)
+            act = unsearched_best(level, h, h - low, count, UPPER, wk)
             if act >= 0:
                 best[UPPER, h] = q[act, UPPER, h - low]
             best[LOWER, h] = -1.0

@@ -6,8 +6,8 @@ from typing import Any, NamedTuple
 
 from duels.algorithms.compiled import Array, compiled, np
 from duels.games.cipher_siege.bounds.public_tree import (
+    BY_SEARCH,
     DISC,
-    DONE,
     LEVELS,
     LIMIT,
     LOWER,
@@ -59,7 +59,7 @@ def plan_slot(name: Any, plan: Plan) -> Any:
 
 
 @compiled
-def note_plan(level: int, size: int, geo: Geometry, wk: Work, plan: Plan) -> None:
+def store_plan(level: int, size: int, geo: Geometry, wk: Work, plan: Plan) -> None:
     """Store the moves with the best lower bounds, for the hands that were searched."""
     low, high = geo.first[size], geo.first[size + 1]
     if plan.names.shape[0] < 2:
@@ -161,18 +161,19 @@ def list_acts(level: int, size: int, geo: Geometry, wk: Work) -> Any:
 
 @compiled
 def drawn_and_may(level: int, hand: int, act: int, geo: Geometry, wk: Work) -> Any:
+    """Whether a hand has a positive weight and allows a move."""
     return wk.drawn[level, hand] > 0.0 and may_act(hand, act, geo)
 
 
 @compiled
-def stands_out(level: int, hand: int, at: int, count: int, side: int, wk: Work) -> Any:
+def unsearched_best(level: int, hand: int, at: int, count: int, side: int, wk: Work) -> Any:
     """The move with the highest bound if it is not searched yet, else -1."""
     found = -1
     top = wk.best[level, UPPER, hand] if side == UPPER else -1.0
     for i in range(count):
         act = wk.acts[level, i]
         if wk.q[level, act, side, at] > top:
-            done = wk.looked[level, act, at] == DONE
+            done = wk.bounded_by[level, act, at] == BY_SEARCH
             if side == LOWER or not done:
                 top = wk.q[level, act, side, at]
                 found = -1 if done else act
@@ -189,14 +190,14 @@ def next_act(
     exceeds them and that were searched least deeply.
     """
     drawn, best, wanted = wk.drawn[level], wk.best[level], wk.wanted[level]
-    q, looked, tally, acts = wk.q[level], wk.looked[level], wk.tally[level], wk.acts[level]
+    q, bounded_by, tally, acts = wk.q[level], wk.bounded_by[level], wk.tally[level], wk.acts[level]
     low, high = geo.first[size], geo.first[size + 1]
     for i in range(count):
         tally[acts[i]] = 0.0
     total = 0.0
     for h in range(low, high):
         if drawn[h] > 0.0:
-            act = stands_out(level, h, h - low, count, side, wk)
+            act = unsearched_best(level, h, h - low, count, side, wk)
             wanted[h] = act + 1.0
             if act >= 0:
                 floor = best[UPPER, h] if side == UPPER else q[act, LOWER, h - low]
@@ -208,15 +209,15 @@ def next_act(
         if tally[acts[i]] > 0.0 and (chosen < 0 or tally[acts[i]] > tally[chosen]):
             chosen = acts[i]
     if chosen < 0 or total <= least:
-        return -1, DONE
-    step = DONE
+        return -1, BY_SEARCH
+    step = BY_SEARCH
     for h in range(low, high):
         if drawn[h] > 0.0 and wanted[h] == chosen + 1.0:
-            step = min(step, looked[chosen, h - low] + 1)
+            step = min(step, bounded_by[chosen, h - low] + 1)
     for h in range(low, high):
-        if drawn[h] > 0.0 and wanted[h] == chosen + 1.0 and looked[chosen, h - low] < step:
+        if drawn[h] > 0.0 and wanted[h] == chosen + 1.0 and bounded_by[chosen, h - low] < step:
             wanted[h] = drawn[h]
-            looked[chosen, h - low] = step
+            bounded_by[chosen, h - low] = step
         else:
             wanted[h] = 0.0
     return chosen, step

@@ -36,7 +36,7 @@ SHUFFLES = 5  # nested reshuffles, likewise
 MINE, THEIRS, DISC, CI, OCI, I_KNOW, THEY_KNOW, PLY, SHUF = range(9)
 UPPER, LOWER = 0, 1
 # How the bounds of a move were computed: from the opponent's next draw, its next turn, by search.
-GUESSED, LOOKED, DONE = range(3)
+BY_NEXT_DRAW, BY_NEXT_TURN, BY_SEARCH = range(3)
 
 
 class Geometry(NamedTuple):
@@ -71,7 +71,7 @@ class Work(NamedTuple):
     wanted: Array  # f64[LEVELS, hands] weights of the hands for which a move is searched
     pick: Array  # i64[LEVELS, hands] the move of the best lower bound
     q: Array  # f64[LEVELS, acts, 2, widest] bounds of each move of the responder
-    looked: Array  # i8[LEVELS, acts, widest] how far the move was searched: GUESSED, LOOKED, DONE
+    bounded_by: Array  # i8[LEVELS, acts, widest] how the move's bounds were computed, see above
     tally: Array  # f64[LEVELS, acts] by how much a move's bound exceeds those of searched moves
     acts: Array  # i64[LEVELS, acts] the moves of all hands of the responder
     edge_event: Array  # i32[LEVELS, edges]

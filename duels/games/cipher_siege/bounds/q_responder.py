@@ -41,23 +41,24 @@ from duels.games.cipher_siege.q_table import (
     CAUTION,
     DETAIL,
     estimates,
-    most_hopeful,
+    lower_confidence_move,
     q_key,
-    safest,
+    upper_confidence_move,
 )
 from duels.games.cipher_siege.store import Store, find_or_add, new_store
 
-HOPE = 1.5  # standard errors added to a value for exploration
+UCB_CONSTANT = 1.5  # standard errors added to a value for exploration
 EXPLORE, RANDOM = 0.8, 0.03  # probabilities of an optimistic and of a random move
 MEMORY = 20_000.0  # games in a mean; older ones decay, since the responder was worse then
-LIGHT = 0.1  # games with a smaller weight are mostly abandoned
+LOW_WEIGHT = 0.1  # games with a smaller weight are mostly abandoned
 
-# Columns of the trail, a row for each choice of the responder: the score from there to the next
-# choice, and the weight left; the value of the best move; the weight; whether the best was played.
+# Columns of `Trajectory.facts`, a row for each choice of the responder: the score from there to the
+# next choice, and the weight left; the value of the best move; the weight; whether the best was
+# played.
 WON, LEFT, BEST, WEIGHT, PLAYED_BEST = range(5)
 
 
-class Trail(NamedTuple):
+class Trajectory(NamedTuple):
     """The choices of the responder in a game."""
 
     where: Array  # i64[choices, DETAIL] offsets in the pool, or -1
@@ -65,9 +66,10 @@ class Trail(NamedTuple):
     facts: Array  # f64[choices, 5]
 
 
-def new_trail(tables: Tables) -> Trail:
+def new_trajectory(tables: Tables) -> Trajectory:
+    """An empty trajectory with room for the longest game."""
     choices = int(tables.const[PLIES]) + 1
-    return Trail(
+    return Trajectory(
         np.zeros((choices, DETAIL), dtype=np.int64), np.zeros(choices, dtype=np.int64),
         np.zeros((choices, 5)),
     )  # fmt: skip
@@ -75,8 +77,8 @@ def new_trail(tables: Tables) -> Trail:
 
 @compiled
 def learn(
-    games: int, me: int, tb: Tables, st: Store, qt: Store, tr: Trail, states: Array, scratch: Array,
-    rng: Array,
+    games: int, me: int, tb: Tables, st: Store, qt: Store, tr: Trajectory, states: Array,
+    scratch: Array, rng: Array,
 ) -> None:  # fmt: skip
     """Learn from games in seat `me`."""
     s = states[0]
@@ -106,19 +108,19 @@ def learn(
                 facts[seen - 1, LEFT] = left
             weight *= left
             actions = estimates(s, tb, qt, q, n)
-            best = safest(actions, CAUTION, q, n)
+            best = lower_confidence_move(actions, CAUTION, q, n)
             facts[seen, BEST] = q[best] if best >= 0 else 0.5
             won, left = 0.0, 1.0
             seen += 1
-            if weight < LIGHT:
-                if uniform(rng) * LIGHT >= weight:
+            if weight < LOW_WEIGHT:
+                if uniform(rng) * LOW_WEIGHT >= weight:
                     facts[seen - 1, WEIGHT] = facts[seen - 1, PLAYED_BEST] = 0.0
                     break
-                weight = LIGHT
+                weight = LOW_WEIGHT
             x = uniform(rng)
             a = best
             if best < 0 or x < EXPLORE:
-                a = most_hopeful(actions, HOPE, q, n)
+                a = upper_confidence_move(actions, UCB_CONSTANT, q, n)
             elif x < EXPLORE + RANDOM:
                 a = int(uniform(rng) * actions)
             for level in range(DETAIL):
@@ -143,21 +145,21 @@ def learn(
 
 
 @compiled
-def known_best(s: Array, tb: Tables, qt: Store, scratch: Array) -> Any:
+def best_known_move(s: Array, tb: Tables, qt: Store, scratch: Array) -> Any:
     """The best move by the Q table; -1 if the state is unknown."""
     actions = estimates(s, tb, qt, scratch[0], scratch[1])
-    return safest(actions, CAUTION, scratch[0], scratch[1])
+    return lower_confidence_move(actions, CAUTION, scratch[0], scratch[1])
 
 
 @compiled
-def go_on(s: Array, tb: Tables, st: Store, qt: Store, scratch: Array, rng: Array) -> Any:
+def respond(s: Array, tb: Tables, st: Store, qt: Store, scratch: Array, rng: Array) -> Any:
     """The responder's move: the best by the Q table, or that of the strategy if there is none."""
-    best = known_best(s, tb, qt, scratch)
+    best = best_known_move(s, tb, qt, scratch)
     return best if best >= 0 else choose(s, 1, tb, st, scratch[2], rng)
 
 
 @compiled
-def duel(
+def play_games(
     games: int, me: int, tb: Tables, st: Store, qt: Store, states: Array, scratch: Array, rng: Array
 ) -> float:
     """Score of the responder over new games; draws that win are sampled too."""
@@ -176,7 +178,7 @@ def duel(
                 result = 1.0 if mine else 0.0
                 break
             if mine:
-                play(s, go_on(s, tb, st, qt, scratch, rng), tb, rng)
+                play(s, respond(s, tb, st, qt, scratch, rng), tb, rng)
             else:
                 play(s, choose(s, 1, tb, st, scratch[2], rng), tb, rng)
         total += result
@@ -206,7 +208,7 @@ class Responder:
         self.seat, self.tables, self.strategy, self.games = seat, tables, strategy, 0
         self.q_table = new_store(slots_log2, 12 << slots_log2)
         self.rng: Array = np.array([4242 + seat], dtype=np.uint64)
-        self.trail, self.states, self.scratch = new_trail(tables), new_states(), new_scratch()
+        self.trail, self.states, self.scratch = new_trajectory(tables), new_states(), new_scratch()
 
     def learn(self, games: int) -> None:
         """Learn from more games."""
@@ -228,12 +230,12 @@ class Responder:
         s[HAND_M], s[HAND_O], s[DISC] = info.hand, other, info.discards
         s[CI_M], s[CI_O] = info.ci, info.other_ci
         s[KNOWN_M], s[KNOWN_O], s[PLY] = info.known_other, info.known_own, info.choices
-        return int(known_best(s, self.tables, self.q_table, self.scratch))
+        return int(best_known_move(s, self.tables, self.q_table, self.scratch))
 
     def score(self, games: int, seed: int = 99) -> MeanScore:
         """The score over new games."""
         rng = np.array([seed * 1_000_003 + self.seat], dtype=np.uint64)
-        mean = duel(
+        mean = play_games(
             games, self.seat, self.tables, self.strategy, self.q_table, self.states, self.scratch,
             rng,
         )  # fmt: skip

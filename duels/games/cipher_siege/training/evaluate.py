@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from duels.algorithms.compiled import Array, compiled, np
 from duels.games.cipher_siege.compiled_keys import coarse_of
-from duels.games.cipher_siege.compiled_policy import FAINT, choose, new_scratch, play_out, slip
+from duels.games.cipher_siege.compiled_policy import FAINT, choose, mistake, new_scratch, play_out
 from duels.games.cipher_siege.compiled_rules import (
     HAND_M,
     PLY,
@@ -31,8 +31,8 @@ from duels.games.cipher_siege.store import Store, find_or_add, new_store, slot_o
 
 ENOUGH = 2000.0  # sufficient weight of the play-outs of a move: standard error about 0.005
 SHRINK = 4.0  # weight of the coarse estimate, in play-outs
-SLIPS = 0.3  # fraction of games with slips of the opponent, to value states after mistakes too
-SLIP_WEIGHT = 0.1  # of a play-out after a slip, so that it hardly changes values of other states
+MISTAKES = 0.3  # games with mistakes of the opponent, which value the states after them
+MISTAKE_WEIGHT = 0.1  # of play-outs after a mistake: they hardly change values of other states
 EXPLORE = 0.3
 FEW = 2.0  # sufficient weight of the play-outs of a move at a rare state
 
@@ -44,14 +44,14 @@ def evaluate(
 ) -> None:  # fmt: skip
     """Add play-outs by fine (sf) and coarse (sc) state: pool[0] sums results, pool[1] counts.
 
-    With `rare` the opponent slips in every game, and moves are played out only at coarse states of
-    the strategy with few play-outs so far. Such games are fast, so that many can be played.
+    With `rare` the opponent makes mistakes in every game, and moves are played out only at
+    coarse states of the strategy with few play-outs so far. Such games are fast.
     """
     s, s2 = states[0], states[1]
     tmp = scratch[0]
     for _ in range(games):
         deal(s, tb, rng)
-        shaky = rare or uniform(rng) < SLIPS
+        shaky = rare or uniform(rng) < MISTAKES
         w, live = np.float32(1.0), 1.0
         while s[PLY] < tb.const[PLIES]:
             live *= 1.0 - draw_on(s, tb, rng)
@@ -93,11 +93,11 @@ def evaluate(
                         sc.pool[0, coarse + a] += r
                         sc.pool[1, coarse + a] += odds
                 if uniform(rng) < EXPLORE:
-                    play(s, slip(s, tb, rng), tb, rng)
+                    play(s, mistake(s, tb, rng), tb, rng)
                     continue
             elif shaky and uniform(rng) < 0.5:
-                w = np.float32(1.0 if rare else SLIP_WEIGHT)
-                play(s, slip(s, tb, rng), tb, rng)
+                w = np.float32(1.0 if rare else MISTAKE_WEIGHT)
+                play(s, mistake(s, tb, rng), tb, rng)
                 continue
             play(s, choose(s, 1, tb, st, tmp, rng), tb, rng)
 

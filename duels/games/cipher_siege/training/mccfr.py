@@ -2,7 +2,7 @@
 
 One iteration plays one game for each player as the learner. The opponent samples from its current
 strategy. The learner samples from its average strategy, or with probability `EXPLORE` plays a
-`slip`, and at each of its decisions every move is evaluated by one play-out of the current
+`mistake`, and at each of its decisions every move is evaluated by one play-out of the current
 strategies. (External sampling would traverse all moves of the learner: with 20 moves a decision
 that is thousands of times more expensive per game.) A player who can win at once does so.
 
@@ -30,7 +30,14 @@ from __future__ import annotations
 from typing import Any
 
 from duels.algorithms.compiled import Array, compiled, np
-from duels.games.cipher_siege.compiled_policy import FAINT, match, play_out, regrets, sample, slip
+from duels.games.cipher_siege.compiled_policy import (
+    FAINT,
+    match,
+    mistake,
+    play_out,
+    regrets,
+    sample,
+)
 from duels.games.cipher_siege.compiled_rules import (
     HAND_M,
     PLY,
@@ -45,10 +52,11 @@ from duels.games.cipher_siege.compiled_rules import (
 from duels.games.cipher_siege.compiled_tables import FINE, PLIES, Tables, uniform
 from duels.games.cipher_siege.store import Store, find_or_add, slot_of
 
-# Regrets are in units of the weight of a visit in a game without slips.
+# Regrets are in units of the weight of a visit in a game without mistakes.
 PRUNE_BELOW, PRUNE_CHANCE = -15.0, 0.95
-EXPLORE = 0.3  # probability of a `slip` instead of a move of the learner's average strategy
-SLIPS, SLIP_WEIGHT = 0.2, 0.02  # games in which the opponent slips; the weight of what follows
+EXPLORE = 0.3  # probability of a `mistake` instead of a move of the learner's average strategy
+MISTAKES = 0.2  # games in which the opponent makes mistakes
+MISTAKE_WEIGHT = 0.02  # of what follows a mistake
 MEET = 3  # a fine state is added to the store at this visit
 
 
@@ -75,11 +83,11 @@ def learn(
 def iterate(
     me: int, w: float, tb: Tables, st: Store, met: Array, scratch: Array, states: Array, rng: Array
 ) -> None:
-    """One game with ``me`` as the learner."""
+    """Play one game with `me` as the learner."""
     s, s2 = states[0], states[1]
     sigma, q, tmp, regret, rough = scratch[0], scratch[1], scratch[2], scratch[3], scratch[4]
     deal(s, tb, rng)
-    shaky = uniform(rng) < SLIPS
+    shaky = uniform(rng) < MISTAKES
     weight, scale = w, 1.0
     while s[PLY] < tb.const[PLIES]:
         weight *= 1.0 - draw_on(s, tb, rng)
@@ -109,9 +117,9 @@ def iterate(
             a = sample(sigma, actions, rng)
             if shaky and uniform(rng) < 0.5:
                 if scale == 1.0:
-                    scale = SLIP_WEIGHT
+                    scale = MISTAKE_WEIGHT
                     weight *= scale
-                a = tb.best_row[hand] if uniform(rng) < 0.25 else slip(s, tb, rng)
+                a = tb.best_row[hand] if uniform(rng) < 0.25 else mistake(s, tb, rng)
             play(s, a, tb, rng)
             continue
         match(coarse, actions, tb.best_row[hand], st.pool[0], rough)
@@ -130,7 +138,7 @@ def iterate(
             learn(fine, last, actions, weight, sigma, q, st)
             known = fine
         if uniform(rng) < EXPLORE:
-            a = slip(s, tb, rng)
+            a = mistake(s, tb, rng)
         else:
             match(known, actions, tb.best_row[hand], st.pool[1], sigma)
             a = sample(sigma, actions, rng)

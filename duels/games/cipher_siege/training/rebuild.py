@@ -33,7 +33,7 @@ MEASURE = 0.2  # fraction of the minutes for each seat's bounds, but at least th
 LEAST_SECONDS = 5.0
 
 
-class Teller:
+class ProgressReport:
     """Text of the progress bar: the state of the training, and the gain of a learned response.
 
     Two responders learn during the training, against the current average strategy of the first
@@ -120,7 +120,7 @@ def _train(
         Trainer.load(game, seed + job, file) if os.path.exists(file) else Trainer(game, seed + job)
         for job, file in enumerate(kept)
     ]
-    train_until(runs, kept, Teller(runs, progress), minutes or MINUTES, iterations)
+    train_until(runs, kept, ProgressReport(runs, progress), minutes or MINUTES, iterations)
     run = runs[0]
     while len(runs) > 1:
         run.add(runs.pop(1))

@@ -3,7 +3,7 @@
 The same seed and number of iterations give the same bytes, whether or not the run was interrupted.
 Several runs with different seeds use several cores, and their stores are added: a best response to
 the mean of several strategies gains at most the mean of the gains of best responses to each, and
-usually less, since the noise of the runs is independent.
+mostly less, since the noise of the runs is independent.
 """
 
 from __future__ import annotations

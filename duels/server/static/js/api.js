@@ -1,8 +1,8 @@
-// The HTTP part of docs/protocol.md.
+// Requests to the HTTP API (docs/reference/protocol.md).
 
 import { key } from './store.js';
 
-/** The server said no, and why. */
+/** The server has refused a request. */
 export class Refusal extends Error {
   /** @param {string} reason @param {number} status */
   constructor(reason, status) {
@@ -40,11 +40,13 @@ export const get = (path) => call('GET', path);
 export const post = (path, body = {}) => call('POST', path, body);
 /** @param {string} path @param {unknown} body */
 export const put = (path, body) => call('PUT', path, body);
+/** @param {string} path */
+export const remove = (path) => call('DELETE', path);
 
 /** @type {Promise<import('./protocol.js').Catalogue> | null} */
 let games = null;
 
-/** The games, levels and reactions; asked for once. @returns {Promise<import('./protocol.js').Catalogue>} */
+/** The games, levels and reactions; requested once. @returns {Promise<import('./protocol.js').Catalogue>} */
 export function catalogue() {
   games ??= get('/api/games').catch((error) => { games = null; throw error; });
   return games;

@@ -1,4 +1,4 @@
-// The client: what every page has around it, and which page it is.
+// The application: the page for the current path, and the parts that all pages share.
 
 import { html, render, useEffect, useState } from './lib.js';
 import { HomePage } from './home.js';
@@ -12,13 +12,14 @@ import { Trouble } from './widgets.js';
 const PAGES = [
   [/^\/match\/([\w-]+)\/replay$/, ([id]) => html`<${Later} key=${id} load=${() => import('./replay.js')} name="ReplayPage" id=${id} />`],
   [/^\/match\/([\w-]+)$/, ([id]) => html`<${RoomPage} key=${id} id=${id} />`],
+  [/^\/explore\/([\w-]+)$/, ([slug]) => html`<${Later} key=${slug} load=${() => import('./explore.js')} name="ExplorePage" slug=${slug} />`],
   [/^\/history$/, () => html`<${Later} key="history" load=${() => import('./history.js')} name="HistoryPage" />`],
   [/^\/ratings$/, () => html`<${Later} key="ratings" load=${() => import('./ratings.js')} name="RatingsPage" />`],
   [/^\/me$/, () => html`<${Later} key="me" load=${() => import('./me.js')} name="MePage" />`],
   [/^\/$/, () => html`<${HomePage} />`],
 ];
 
-/** A page that is loaded when it is opened. @param {{ load: () => Promise<any>, name: string }} props */
+/** A page whose module is imported when it is first opened. @param {{ load: () => Promise<any>, name: string }} props */
 function Later({ load, name, ...props }) {
   const [page, setPage] = useState(/** @type {any} */ (null));
   const [failed, setFailed] = useState(false);
@@ -34,7 +35,7 @@ function App() {
     const found = pattern.exec(path);
     if (found) return html`<${Layout} path=${path}>${page(found.slice(1))}<//>`;
   }
-  return html`<${Layout} path=${path}><main id="main"><h1>Nothing is here</h1><p><a href="/">All games</a></p></main><//>`;
+  return html`<${Layout} path=${path}><main id="main"><h1>Page not found</h1><p><a href="/">All games</a></p></main><//>`;
 }
 
 const SCHEMES = ['auto', 'light', 'dark'];
@@ -49,7 +50,7 @@ function Layout({ path, children }) {
   }, [scheme]);
   const here = (/** @type {string} */ page) => (path === page ? 'page' : undefined);
   return html`
-    <a class="skip" href="#main">To the content</a>
+    <a class="skip" href="#main">Skip to content</a>
     <header class="top">
       <a class="brand" href="/" aria-label="Duels, all games"><span aria-hidden="true">⚔</span> Duels</a>
       <nav aria-label="Pages">
@@ -60,7 +61,7 @@ function Layout({ path, children }) {
       <button type="button" class="plain" onClick=${() => { mute(!quiet); setQuiet(!quiet); }}>Sound ${quiet ? 'off' : 'on'}</button>
       <button type="button" class="plain" onClick=${() => setScheme(SCHEMES[(SCHEMES.indexOf(scheme) + 1) % 3])}>Colours: ${scheme}</button>
     </header>
-    ${remembers() ? null : html`<p class="forgetful" role="note">This browser keeps nothing for this site. If you reload or close this page, you lose your seat.</p>`}
+    ${remembers() ? null : html`<p class="forgetful" role="note">This browser stores no data for this site. If you reload or close this page, you lose your seat.</p>`}
     ${children}`;
 }
 

@@ -1,4 +1,4 @@
-// The row below the table: what is asked, the words that answer it, and a line to type in.
+// The row below the table: the question, buttons for its answers, and a text field.
 
 import { html, useRef, useState } from './lib.js';
 import { asked, clickWord, finish } from './choosing.js';
@@ -11,10 +11,10 @@ import { sentence } from './widgets.js';
  * @typedef {object} Props
  * @property {View} view
  * @property {Choosing} choosing
- * @property {boolean} busy a move is on its way
- * @property {string} note what was wrong, or advice
- * @property {boolean} hints whether there are any
- * @property {string} waiting what is waited for while it is not one's turn
+ * @property {boolean} busy a move was sent and not yet answered
+ * @property {string} note an error message or a hint
+ * @property {boolean} hints whether hints are available
+ * @property {string} waiting text while it is not the player's turn
  * @property {(chosen: import('./choosing.js').Chosen) => void} onChosen
  * @property {(back: string[]) => void} onBack
  * @property {(text: string, soFar: string) => Promise<boolean>} onTyped
@@ -46,7 +46,7 @@ export function Choose({ view, choosing, busy, note, hints, waiting, onChosen, o
   </section>`;
 }
 
-/** Everything that a card or token of the viewer stands for. @param {View} view */
+/** The answers that the viewer's cards and tokens represent. @param {View} view */
 function choicesOnTable(view) {
   return view.table.flatMap((part) => {
     const items = part.type === 'tokens' ? part.items : part.type === 'hand' ? part.cards : [];

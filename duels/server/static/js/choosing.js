@@ -1,5 +1,5 @@
-// A choice under way: which words of a move are said, which cards are picked, what may come next.
-// Pure functions over the tree of steps; the table and the row of buttons both ask here.
+// The state of a choice: the words of the move so far, the picked cards, the possible next steps.
+// Pure functions over the tree of steps, used by the table and the row of buttons.
 
 /** @typedef {import('./wire.js').Step} Step */
 /** @typedef {import('./wire.js').Tree} Tree */
@@ -35,7 +35,7 @@ export function inOrder(step, chosen) {
 }
 
 /**
- * The step that is asked now.
+ * The current step.
  * @param {Tree | null} tree
  * @param {Choosing} choosing
  */
@@ -45,7 +45,7 @@ export function asked(tree, choosing) {
 
 /**
  * Whether a card may be clicked now: it answers this step, or the one after it, so that cards can be
- * picked before it is said what is done with them.
+ * picked before the kind of move is chosen.
  * @param {Tree | null} tree
  * @param {Choosing} choosing
  * @param {Item} item
@@ -61,10 +61,10 @@ export function clickable(tree, choosing, item) {
 }
 
 /**
- * A card or token was clicked.
+ * Apply a click on a card or token.
  * @param {Tree} tree
  * @param {Choosing} choosing
- * @param {string} key which one it is, where several say the same
+ * @param {string} key distinguishes items with the same face
  * @param {Item} item
  * @returns {Chosen}
  */
@@ -75,14 +75,14 @@ export function clickItem(tree, choosing, key, item) {
   if (how === 'refused') return noted(choosing, now.step.refused[item.choice]);
   if (how === 'ahead' || now.step.many) return toggled(choosing, key, item.choice);
   if (item.spent && choosing.warned !== key) {
-    const note = `${item.face} is spent. Choose it once more to play it all the same.`;
+    const note = `${item.face} is spent. Choose it again to play it anyway.`;
     return { choosing: { ...choosing, warned: key, note }, move: null };
   }
   return said(tree, choosing, item.choice);
 }
 
 /**
- * A word was clicked. Cards that were picked before go with it where they fit.
+ * Apply a click on a word. Cards that were picked before are used for it if they are allowed.
  * @param {Tree} tree
  * @param {Choosing} choosing
  * @param {string} key
@@ -107,7 +107,7 @@ export function clickWord(tree, choosing, key, word) {
 }
 
 /**
- * The picked cards are all there are to be: the move, of a step that takes several.
+ * Complete a step that takes several cards with those that are picked.
  * @param {Tree} tree
  * @param {Choosing} choosing
  * @returns {Chosen}

@@ -1,5 +1,5 @@
-// The connection to the server for one match: reconnects automatically, continues where it was, and
-// repeats unanswered commands with the same id, so that each has an effect once.
+// The connection to the server for one match: reconnects automatically, resumes after the last known
+// event, and repeats unanswered commands with the same id, so that each is executed once.
 
 import { key, newId } from './store.js';
 
@@ -14,6 +14,8 @@ import { key, newId } from './store.js';
  */
 /** @typedef {{ text: string, settle: (answer: Answer) => void }} Command */
 
+const PROTOCOL = 3;
+const RELOAD_AGAIN = 60000; // milliseconds
 const PING_EVERY = 10000;
 const PATIENCE = 5000; // milliseconds without a response after which the connection is lost
 const SHORTEST = 250;
@@ -51,7 +53,8 @@ export class Connection {
     this.welcomed = false;
     this.heard = Date.now();
     socket.onopen = () => {
-      socket.send(JSON.stringify({ type: 'hello', key: key(), since: this.hooks.since() }));
+      const hello = { type: 'hello', protocol: PROTOCOL, changes: true, key: key(), since: this.hooks.since() };
+      socket.send(JSON.stringify(hello));
     };
     socket.onmessage = (event) => socket === this.socket && this.receive(JSON.parse(event.data));
     socket.onclose = () => socket === this.socket && this.lost();
@@ -70,6 +73,7 @@ export class Connection {
     }
     if (message.type === 'refusal') {
       this.end();
+      if (message.reload && reloadsOnce()) return;
       this.hooks.state('refused', message.reason);
       return;
     }
@@ -89,7 +93,7 @@ export class Connection {
     this.delay = Math.min(LONGEST, 2 * this.delay);
   }
 
-  /** The player is waiting: try at once. */
+  /** Reconnect at once, because the player is waiting. */
   hurry() {
     if (this.closed) return;
     if (this.socket === null) {
@@ -105,7 +109,7 @@ export class Connection {
     }
   }
 
-  /** Detects a network that is gone, which does not close a connection. */
+  /** Detect a lost network, which does not close the connection. */
   check() {
     const silent = Date.now() - this.heard;
     if (this.asked && this.heard >= this.asked) this.asked = undefined;
@@ -147,4 +151,16 @@ export class Connection {
     this.socket?.close();
     this.socket = null;
   }
+}
+
+/**
+ * Reload this page, which is of another version than the server; not twice in a row, in case that the
+ * reloaded page is of the same version.
+ */
+function reloadsOnce() {
+  const last = Number(sessionStorage.getItem('reloaded') ?? 0);
+  if (Date.now() - last < RELOAD_AGAIN) return false;
+  sessionStorage.setItem('reloaded', String(Date.now()));
+  location.reload();
+  return true;
 }

@@ -1,4 +1,4 @@
-// All that can be chosen for a new match.
+// The form for a new match: opponent, seat, clock and options.
 
 import { html, useState } from './lib.js';
 import { Rules } from './rules.js';
@@ -9,7 +9,7 @@ import { Trouble } from './widgets.js';
 
 /**
  * @param {{ game: Game, levels: import('./protocol.js').Level[],
- *   trouble: string, onStart: (wanted: Record<string, unknown>) => void }} props `trouble`: why it was refused
+ *   trouble: string, onStart: (wanted: Record<string, unknown>) => void }} props `trouble`: the reason of a refusal
  */
 export function Create({ game, levels, trouble, onStart }) {
   const usual = Object.fromEntries(game.options.map((option) => [option.name, option.default]));
@@ -60,12 +60,12 @@ function Select({ label, value, choices, onValue }) {
     </select></label>`;
 }
 
-/** @param {{ option: Option, value: string, onValue: (value: string) => void }} props */
-function OptionField({ option, value, onValue }) {
+/** @param {{ option: Option, value: string, fixed?: boolean, onValue: (value: string) => void }} props `fixed`: nothing is random */
+export function OptionField({ option, value, fixed = false, onValue }) {
   const words = option.kind === 'flag' ? ['no', 'yes'] : option.words;
   const label = `${option.name}: ${option.about}`;
   if (option.kind === 'first') {
-    return html`<${Select} label=${label} value=${value} onValue=${onValue} choices=${[['1', 'Player 1'], ['2', 'Player 2'], ['random', 'either, at random']]} />`;
+    return html`<${Select} label=${label} value=${value} onValue=${onValue} choices=${[['1', 'Player 1'], ['2', 'Player 2'], ['random', 'either, at random']].slice(0, fixed ? 2 : 3)} />`;
   }
   if (words) return html`<${Select} label=${label} value=${value} onValue=${onValue} choices=${words.map((word) => [word, word])} />`;
   return html`<label class="field"><span>${label}</span>

@@ -1,5 +1,5 @@
-// This browser's share of the dice of a match: what it received, what it sends, what it refuses.
-// docs/dice.md has the procedure; duels/core/commitment_client.py is the same for terminals and bots.
+// The client's side of the commitment scheme (docs/reference/dice.md): commits, reveals, and checks the server.
+// duels/core/commitment_client.py is the same for terminals and bots.
 
 import { get } from './api.js';
 import { check, nonceHash } from './fair.js';
@@ -7,22 +7,22 @@ import { saveItem, loadItem, randomHex } from './store.js';
 
 /** @typedef {import('./protocol.js').Match} Match */
 /**
- * @typedef {object} Known what is kept of a match for one seat
+ * @typedef {object} Known the stored state of the scheme for one seat of a match
  * @property {string} commitment
  * @property {string} nonce
  * @property {(string | null)[]} hashes received so far
  * @property {string[]} sent of "commit" and "reveal"
  * @property {string[]} granted
- * @property {boolean} random whether the seed is to decide who starts
+ * @property {boolean} random whether the seed decides which player starts
  */
 
-/** The server contradicts itself, or violates the procedure. */
+/** The server has contradicted itself or violated the scheme. */
 export class Unfair extends Error {}
 
 /** @param {Match} match */
 const begins = (match) => match.state === 'waiting' || match.state === 'starting';
 
-/** A new share for a seat that has given none; null where there is no such seat. @param {Match} match @returns {Known | null} */
+/** The initial state for a seat without a hash; null if this client has no such seat. @param {Match} match @returns {Known | null} */
 export function newShare(match) {
   if (!match.you || !begins(match) || match.hashes[match.you - 1] !== null) return null;
   if (!/^[0-9a-f]{64}$/.test(match.commitment ?? '')) throw new Unfair('The server has not committed to a secret.');
@@ -33,18 +33,18 @@ export function newShare(match) {
 }
 
 /**
- * Process the match as the server sends it; returns what is known then, and what to send now.
+ * Process a match received from the server; returns the new state, and the command to send.
  * @param {Known} known @param {Match} match
  * @returns {{ known: Known, send: { type: 'commit' | 'reveal', fields: Record<string, string> } | null }}
  */
 export function see(known, match) {
   const own = /** @type {number} */ (match.you) - 1;
   const mine = nonceHash(match.id, own, known.commitment, known.nonce);
-  if (match.commitment !== known.commitment) throw new Unfair('The server has told another commitment than before.');
+  if (match.commitment !== known.commitment) throw new Unfair('The server has changed its commitment.');
   known.hashes.forEach((hash, seat) => {
-    // A hash may be new until the nonce is sent; afterwards none may be added either.
+    // Hashes may be added until the nonce is sent, and none after that.
     if (match.hashes[seat] !== hash && (hash !== null || known.sent.includes('reveal'))) {
-      throw new Unfair(`The server has told another hash of Player ${seat + 1} than before.`);
+      throw new Unfair(`The server has changed the hash of Player ${seat + 1}.`);
     }
   });
   if (match.hashes[own] !== null && match.hashes[own] !== mine) {
@@ -58,7 +58,7 @@ export function see(known, match) {
     checkNonces(now, match, own);
   }
   if (match.state === 'closed' && known.granted.includes('reveal')) {
-    throw new Unfair('The server has closed the match after it was told your nonce. It should have been played, or forfeited by the player who withheld a nonce.');
+    throw new Unfair('The server has closed the match after it received your nonce. It should have been played, or forfeited by the player who withheld a nonce.');
   }
   if (!begins(match)) return { known: now, send: null };
   const step = (/** @type {'commit' | 'reveal'} */ type, /** @type {Record<string, string>} */ fields) => (
@@ -74,31 +74,31 @@ function checkNonces(known, match, own) {
   const nonces = /** @type {(string | null)[]} */ (match.nonces);
   const [mine, theirs, hash] = [nonces[own], nonces[1 - own], known.hashes[1 - own]];
   if (mine !== known.nonce && (mine !== null || known.granted.includes('reveal'))) {
-    throw new Unfair('The server has another nonce for your seat than the one you revealed.');
+    throw new Unfair('The server has a different nonce for your seat from the one you revealed.');
   }
   const fits = hash === null ? theirs === '' : theirs === null || nonceHash(match.id, 1 - own, known.commitment, theirs) === hash;
-  if (!fits) throw new Unfair(`The nonce of Player ${2 - own} does not fit the hash that was told before.`);
+  if (!fits) throw new Unfair(`The nonce of Player ${2 - own} does not match the hash sent before.`);
 }
 
 /** @param {Match} match */
 const nameOf = (match) => `duels.dice.${match.id}.${match.you}`;
 
-/** What this browser kept of a match; null where it gave no share. @param {Match} match @returns {Known | null} */
+/** The stored state for a match; null if this client has committed to no nonce. @param {Match} match @returns {Known | null} */
 export function known(match) {
   return JSON.parse(loadItem(nameOf(match)) ?? 'null');
 }
 
-/** The share of a seat, sent over a connection as far as it is time. */
+/** Sends the commands of the commitment scheme over a connection when they are due. */
 export class Share {
   /** @param {import('./connection.js').Connection} connection */
   constructor(connection) {
     this.connection = connection;
-    /** @type {Set<string>} what is on its way */
+    /** @type {Set<string>} commands that were sent and not yet answered */
     this.sending = new Set();
   }
 
   /**
-   * Check the dice of a match as received; returns what is wrong, and a note for the player.
+   * Process a received match; returns an error message and a note for the player, or empty texts.
    * @param {Match} match
    * @returns {{ wrong: string, note: string }}
    */
@@ -134,7 +134,7 @@ export class Share {
   }
 }
 
-/** Everything about the dice of a finished match that can be checked here. @param {Match} match */
+/** Fetch the dice of a finished match and check them. @param {Match} match */
 export async function checkDice(match) {
   return check(await get(`/api/matches/${match.id}/fair`), match, known(match));
 }

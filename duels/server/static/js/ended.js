@@ -1,4 +1,4 @@
-// After the last move: who won, and what one may do next.
+// The result of a match, and the actions after it: rematch, replay, new match.
 
 import { html, useEffect, useState } from './lib.js';
 import { checkDice } from './dice.js';
@@ -33,12 +33,13 @@ export function Ended({ room, match, connection }) {
     <p>${sentence(result?.reason ?? '')}</p></div>
     <p class="buttons">
       ${match.you && !room.rematch ? html`<button type="button" class="main" disabled=${offered} onClick=${rematch}>${other ? `Accept ${name}’s rematch` : 'Rematch'}</button>` : null}
-      ${room.rematch ? html`<a class="button main" href=${`/match/${room.rematch}`}>To the rematch</a>` : null}
+      ${room.rematch ? html`<a class="button main" href=${`/match/${room.rematch}`}>Go to the rematch</a>` : null}
       <a class="button" href=${`/match/${match.id}/replay`}>Replay and analysis</a>
+      <a class="button" href=${`/explore/${match.game.slug}`}>Explore the game</a>
       <a class="button" href="/">All games</a>
     </p>
     ${offered && !room.rematch ? html`<p role="status">Waiting for ${name} to agree to a rematch with seats swapped …</p>` : null}
-    ${dice.filter(({ holds }) => holds === false).map(({ what }) => html`<${Trouble} key=${what}>${`The dice of this match are wrong. This does not hold: ${what}`}<//>`)}
+    ${dice.filter(({ holds }) => holds === false).map(({ what }) => html`<${Trouble} key=${what}>${`The dice of this match are wrong. This check failed: ${what}`}<//>`)}
     ${dice.filter(({ holds }) => holds === null).map(({ what }) => html`<p key=${what}>${what}</p>`)}
     ${trouble ? html`<${Trouble}>${trouble}<//>` : null}
   </section>`;

@@ -1,5 +1,5 @@
-// Were the dice fair? Everything is recomputed here from what the server sends at the end:
-// docs/protocol.md says how, `duels verify` does the same.
+// Checks the dice of a finished match: recomputes them from the data that the server sends at the end
+// (docs/reference/protocol.md), as `duels verify` does.
 
 /** @typedef {import('./protocol.js').Fair} Fair */
 
@@ -10,7 +10,7 @@ const ROUNDS = PRIMES.map((prime) => fraction(Math.cbrt(prime)));
 const START = PRIMES.slice(0, 8).map((prime) => fraction(Math.sqrt(prime)));
 
 /**
- * SHA-256 of a text, in hexadecimal. The browser's own is missing on pages without TLS.
+ * SHA-256 of a text, in hexadecimal. The browser's implementation is missing on pages without TLS.
  * @param {string} text
  */
 export function sha256(text) {
@@ -42,7 +42,7 @@ export function sha256(text) {
 /** @param {bigint} one @param {bigint} two @returns {bigint} */
 const gcd = (one, two) => (two ? gcd(two, one % two) : one);
 
-/** The n-th outcome of a match with this seed: docs/records.md. @param {string} seed @param {number} n @param {[string, number, number][]} odds */
+/** The n-th outcome of a match with this seed: docs/reference/records.md. @param {string} seed @param {number} n @param {[string, number, number][]} odds */
 export function drawn(seed, n, odds) {
   const whole = odds.map(([, , below]) => BigInt(below)).reduce((all, one) => (all * one) / gcd(all, one), 1n);
   const span = 2n ** 256n;
@@ -72,10 +72,10 @@ export function nonceHash(match, seat, commitment, nonce) {
 }
 
 /**
- * What was checked, and whether it holds; null for what this match cannot show.
+ * The checks and their results; null for a check that is not possible for this match.
  * @param {Fair} fair
  * @param {import('./protocol.js').Match} match
- * @param {import('./dice.js').Known | null} own what this browser kept
+ * @param {import('./dice.js').Known | null} own the stored state of this client
  * @returns {{ what: string, holds: boolean | null }[]}
  */
 export function check(fair, match, own) {
@@ -87,16 +87,16 @@ export function check(fair, match, own) {
     const nonce = fair.nonces[seat];
     if (!hash && nonce === '') return; // a computer
     if (nonce === null) found.push({ what: `Player ${seat + 1} did not reveal a nonce, and forfeited.`, holds: fair.seed === null });
-    else found.push({ what: `The nonce of Player ${seat + 1} fits the hash given before any was revealed.`, holds: nonceHash(match.id, seat, fair.commitment, nonce) === hash });
+    else found.push({ what: `The nonce of Player ${seat + 1} matches the hash given before any nonce was revealed.`, holds: nonceHash(match.id, seat, fair.commitment, nonce) === hash });
   });
-  if (!fair.hashes) found.push({ what: 'The match began before nonces had hashes: it cannot be shown that each was chosen before the other was known.', holds: null });
+  if (!fair.hashes) found.push({ what: 'The match has no hashes of the nonces, as it began before protocol 2: it cannot be shown that each nonce was chosen before the other was known.', holds: null });
   if (fair.seed !== null || !fair.hashes) found.push(...checkSeed(fair, match));
   if (own) {
     found.push({ what: 'The commitment is the one this browser was shown.', holds: own.commitment === fair.commitment });
     found.push({ what: 'The hashes are those this browser was shown.', holds: own.hashes.every((hash, seat) => (hash ?? '') === fair.hashes?.[seat]) });
     const mine = fair.nonces[(match.you ?? 1) - 1];
     found.push({ what: 'Your nonce is the one this browser gave.', holds: mine === own.nonce || (mine === null && !own.granted.includes('reveal')) });
-    found.push({ what: 'Who starts was decided as the match said.', holds: own.random === (fair.first === 'random') });
+    found.push({ what: 'The starting player was decided as agreed when you joined.', holds: own.random === (fair.first === 'random') });
   } else if (match.you) found.push({ what: 'This browser gave no share of these dice, so it cannot tell whether they were agreed on before the match.', holds: null });
   return found;
 }
@@ -111,7 +111,7 @@ function checkSeed(fair, match) {
   ];
   if (fair.first === 'random') {
     const first = BigInt(`0x${sha256(`duels ${seed} first 0`)}`) % 2n;
-    found.push({ what: 'Who starts follows from the seed.', holds: match.game.options.first === String(first + 1n) });
+    found.push({ what: 'The starting player follows from the seed.', holds: match.game.options.first === String(first + 1n) });
   }
   return found;
 }

@@ -1,4 +1,4 @@
-// One's finished matches.
+// The page of the player's finished matches.
 
 import { html, useEffect, useState } from './lib.js';
 import { get } from './api.js';
@@ -25,6 +25,6 @@ export function HistoryPage() {
         <td><a href=${`/match/${match.id}/replay`} aria-label=${`Replay of ${match.game.title}, ${match.ended ? when(match.ended) : ''}`}>${match.game.title}</a></td><td class="who">${match.you ? seatName(match, /** @type {1 | 2} */ (3 - match.you)) : ''}</td>
         <td>${outcome(match)}</td><td>${match.ended ? when(match.ended) : ''}</td></tr>`)}</tbody>
     </table></div>` : null}
-    ${asked.data?.more && oldest ? html`<button type="button" onClick=${() => setBefore(oldest.ended)}>Older ones</button>` : null}
+    ${asked.data?.more && oldest ? html`<button type="button" onClick=${() => setBefore(oldest.ended)}>Show older matches</button>` : null}
   </main>`;
 }

@@ -1,4 +1,4 @@
-// The first page: one's own matches, the games, open challenges.
+// The first page: the player's matches, the games, open challenges.
 
 import { html, useEffect, useState } from './lib.js';
 import { catalogue, get, post } from './api.js';
@@ -79,8 +79,8 @@ function against(match) {
 
 /** @param {Match} match */
 function stateWords(match) {
-  if (match.state !== 'playing') return 'waiting for a friend';
-  return match.you && match.to_move.includes(match.you) ? 'your turn' : 'waiting for the other';
+  if (match.state !== 'playing') return 'not started yet';
+  return match.you && match.to_move.includes(match.you) ? 'your turn' : 'waiting for your opponent';
 }
 
 /**
@@ -113,6 +113,7 @@ function GameCard({ game, levels, look, onStart, onMore }) {
       </div>
       <button type="button" onClick=${() => onStart({ game: game.slug, opponent: 'friend' })}>Invite a friend</button>
       <button type="button" class="plain" aria-label=${`More ways to play ${game.title}`} onClick=${onMore}>More …</button>
+      <a class="explore-link" href=${`/explore/${game.slug}`} aria-label=${`Explore ${game.title}: the value of every move`}>Explore</a>
     </div>
   </li>`;
 }

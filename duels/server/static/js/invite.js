@@ -1,4 +1,4 @@
-// Before a match: the link for a friend, or the free seat for the player who opened the link.
+// The page of a match that has not started: the link to invite a friend, or the free seat to take.
 
 import { html, useEffect, useRef, useState } from './lib.js';
 import { get, post } from './api.js';
@@ -22,7 +22,7 @@ export function Invite({ match, onMatch }) {
   const link = `${location.origin}/match/${match.id}`;
   return html`<div class="invite card-panel">
     ${match.state === 'closed' ? html`<h2>This match was not played</h2><p>${match.reason ?? ''}</p><p><a href="/">All games</a></p>` : null}
-    ${match.state === 'starting' ? html`<h2>Starting …</h2><p role="status">Both sides add to the dice, so that neither can choose them.${match.reveal_by ? ` A player who does not by ${new Date(1000 * match.reveal_by).toLocaleString()} forfeits the match.` : ''}</p>` : null}
+    ${match.state === 'starting' ? html`<h2>Starting …</h2><p role="status">Both sides contribute to the dice, so that neither can choose them.${match.reveal_by ? ` A player who has not done so by ${new Date(1000 * match.reveal_by).toLocaleString()} forfeits the match.` : ''}</p>` : null}
     ${match.state === 'waiting' && match.you ? html`
       <h2>Invite a friend</h2>
       <p>The first player to open this link can take the other seat${match.open ? '; the match is also listed as an open challenge' : ''}.</p>
@@ -40,7 +40,7 @@ export function Invite({ match, onMatch }) {
   </div>`;
 }
 
-/** The table as it will be at the start. @param {{ match: Match }} props */
+/** The table at the start of the match. @param {{ match: Match }} props */
 function Preview({ match }) {
   const known = Object.entries(match.game.options).filter(([, value]) => value !== 'random');
   const query = new URLSearchParams(known).toString();
@@ -67,7 +67,7 @@ function duration(seconds) {
   return [...(minutes ? [count(minutes, 'minute')] : []), ...(rest || !minutes ? [count(rest, 'second')] : [])].join(' ');
 }
 
-/** A link to point a phone at. @param {{ text: string }} props */
+/** A link as a QR code. @param {{ text: string }} props */
 export function Qr({ text }) {
   const place = useRef(/** @type {HTMLDivElement | null} */ (null));
   useEffect(() => {

@@ -1,4 +1,4 @@
-// The parts of a table, each drawn once for all games. What a game looks like is its theme's affair.
+// Components that draw the parts of a table for all games; themes style them.
 
 import { html, useEffect, useRef, useState } from './lib.js';
 
@@ -12,7 +12,7 @@ import { html, useEffect, useRef, useState } from './lib.js';
 /** @typedef {import('./wire.js').Score} ScorePart */
 /** @typedef {import('./wire.js').Sealed} SealedPart */
 /**
- * How the cards of a table are clicked.
+ * The state of the cards of a table, and the handler of clicks on them.
  * @typedef {object} Touch
  * @property {(item: Item) => '' | 'now' | 'ahead' | 'refused'} how
  * @property {(key: string) => boolean} picked
@@ -21,12 +21,12 @@ import { html, useEffect, useRef, useState } from './lib.js';
  */
 /** @typedef {{ whose: string, touch: Touch, face?: string, mine?: string, turned?: number, fresh?: boolean }} Around */
 
-const MOST_CELLS = 40; // a meter of more is a plain bar
-const MOST_POINTS = 12; // a score of more is a plain number
-const HELD = 2500; // milliseconds that a card that was turned up stays so at least
+const MOST_CELLS = 40; // a meter with more is drawn as a bar
+const MOST_POINTS = 12; // a score with a higher goal is drawn as a number
+const HELD = 2500; // minimum milliseconds that a revealed card is shown
 
 /**
- * Any part.
+ * A part of the table, by its type.
  * @param {{ part: Part } & Around} props
  */
 export function PartView({ part, ...around }) {
@@ -45,7 +45,7 @@ export function PartView({ part, ...around }) {
 }
 
 /**
- * The value that a thing had when it was last drawn.
+ * The value at the previous rendering.
  * @param {number} value
  */
 function useBefore(value) {
@@ -75,7 +75,7 @@ function Meter({ part, name }) {
 }
 
 /**
- * Tokens or a hand: what may be clicked is a button, the rest is text.
+ * Tokens or a hand: items that may be clicked are buttons, others are text.
  * @param {{ kind: 'token' | 'card', part: TokensPart | HandPart, items: Item[], hidden?: number,
  *   name: string, touch: Touch }} props
  */
@@ -98,7 +98,7 @@ function ItemView({ kind, item, id, touch, mark }) {
   const spent = [item.spent ? 'used' : '', mark].filter(Boolean).map((word) => html`<span class="unseen" key=${word}>, ${word}</span>`);
   const look = `item ${kind} ${item.spent ? 'spent' : ''} ${mark}`;
   if (!item.choice) return html`<span class=${look}>${item.face}${spent}</span>`;
-  // A button stays one when it cannot be pressed, so that the focus stays where it is.
+  // A disabled button stays a button, so that it keeps the focus.
   return html`<button type="button" class=${`${look} ${how}`} data-choice=${item.choice}
     aria-disabled=${how ? 'false' : 'true'} aria-pressed=${how && touch.picked(id) ? 'true' : undefined}
     onClick=${() => how && touch.click(id, item)}>${item.face}${spent}</button>`;
@@ -116,7 +116,7 @@ function Pile({ part, name }) {
   </div>`;
 }
 
-/** Where the spots of a die are, on a grid of three by three. */
+/** The positions of the pips of a die, on a grid of three by three. */
 const SPOTS = [[], [4], [0, 8], [0, 4, 8], [0, 2, 6, 8], [0, 2, 4, 6, 8], [0, 2, 3, 5, 6, 8]];
 
 /** @param {{ part: DiePart, name: string, fresh?: boolean }} props */
@@ -144,8 +144,8 @@ function Score({ part, name }) {
 }
 
 /**
- * A sealed choice: an empty place, a card face down, or the face that was turned up last. That stays
- * for a while even if the next one is sealed at once, so that all players have seen it.
+ * A sealed choice: an empty place, a card face down, or the face that was revealed last. The face is
+ * shown for `HELD` milliseconds even if the next choice is sealed at once, so that players can see it.
  * @param {{ part: SealedPart, name: string, face: string, mine: string, turned: number, fresh?: boolean }} props
  */
 function SealedCard({ part, name, face, mine, turned, fresh }) {

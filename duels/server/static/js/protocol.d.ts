@@ -1,4 +1,4 @@
-/** The envelope of docs/protocol.md, as types. */
+/** The envelope of docs/reference/protocol.md, as types. */
 import type { Entry, Line, Part, Passage, Result, Seat, Step, View } from './wire.js';
 
 export interface Option {
@@ -32,14 +32,26 @@ export interface ReplayStep {
   moment: number; event: Entry | null; undone: boolean; lines: Line[]; table: Part[]; to_move: Seat[];
 }
 export interface GradedMove {
-  entry: number; player: Seat; move: string; before: number | null; after: number | null;
-  regret: number | null; random_regret: number | null; best: string; verdict: string | null;
+  entry: number; player: Seat; position: string[]; move: string; before: number | null; after: number | null;
+  regret: number | null; random_regret: number | null; stake: number | null; best: string; verdict: string | null;
 }
 export interface Analysis {
   moves: GradedMove[]; start: number; curve: (number | null)[];
-  accuracy: Record<string, number | null>; regret: Record<string, number | null>;
+  accuracy: Record<string, number | null>; won_throughout?: Record<string, boolean>; regret: Record<string, number | null>;
   ungraded: Record<string, number>; luck: Record<string, number | null>;
   costliest: Record<string, number | null>; approximate?: boolean; bound?: number; at_most?: number;
+  unit?: string; highest_payoff?: number; caveat?: string;
+}
+export interface Valued { value: number | null; exact?: string; standard_error?: number }
+export interface Choice {
+  player: Seat; moves: Record<string, Valued & { distance?: number | null }>; mix: Record<string, number>; rough: boolean;
+}
+/** The response of /api/value. */
+export interface Position extends Valued {
+  game: string; options: Record<string, string>; unit?: string; open_hands?: boolean; to_move: Seat[]; why?: string;
+  choices: Choice[]; after: string[]; result: Result | null; distance: number | null; table: Part[];
+  chance: { by: Seat | null; outcomes: Record<string, Valued & { probability: string }> } | null;
+  approximate?: boolean; caveat?: string; bound?: number | null; at_most?: number | null;
 }
 export interface Draw { number: number; n: number; odds: [string, number, number][]; outcome: string }
 export interface Fair {
@@ -47,14 +59,17 @@ export interface Fair {
   first?: string; seed: string | null; draws: Draw[];
 }
 
+/** The fields of a view that have changed: of the observation and the table only what differs. */
+export type Changes = Partial<Omit<View, 'table' | 'observation'>>
+  & { table?: Part[] | Record<string, Part>; observation?: Record<string, unknown> };
 export interface Update {
-  type: 'update'; since: number; moment: number; events: Entry[]; passages: Passage[]; view: View;
-  now: number; to_move?: Seat[]; revealed?: { table: Part[]; match: Match };
+  type: 'update'; since: number; moment: number; events: Entry[]; passages: Passage[];
+  view?: View; changes?: Changes; now: number; to_move?: Seat[]; revealed?: { table: Part[]; match: Match };
 }
 export interface Answer {
   type: 'answer'; id: string; ok: boolean; reason?: string; so_far?: string; step?: Step;
   hint?: string; move?: string;
-  again?: boolean;
+  again?: boolean; since?: number; events?: Entry[]; passages?: Passage[];
 }
 export interface Presence {
   type: 'presence'; online: Seat[]; spectators: number; claim: { player: Seat; at: number } | null;
@@ -66,4 +81,4 @@ export type Message =
   | { type: 'reaction'; player: Seat | null; reaction: string }
   | { type: 'rematch'; offers: Seat[]; match: string | null }
   | { type: 'bye'; reason: string; after: number }
-  | { type: 'refusal'; reason: string };
+  | { type: 'refusal'; reason: string; reload?: boolean };

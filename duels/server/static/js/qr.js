@@ -1,8 +1,8 @@
-// QR codes as pictures: lean-qr finds the modules, drawn here as SVG.
+// QR codes as SVG, from the modules that lean-qr computes.
 
 import { generate } from '../vendor/lean-qr-2.7.4.js';
 
-const MARGIN = 4; // light modules around a code, as the standard asks
+const MARGIN = 4; // light modules around a code, as the standard requires
 
 /** The modules of a code, row by row: true where dark. @param {string} text */
 export function qrGrid(text) {
@@ -11,7 +11,7 @@ export function qrGrid(text) {
   return places.map((y) => places.map((x) => code.get(x, y)));
 }
 
-/** The code as a picture, black on white in any colours of the page. @param {string} text */
+/** A QR code as SVG; black on white, also on a dark page. @param {string} text */
 export function qrSvg(text) {
   const grid = qrGrid(text);
   const size = grid.length + 2 * MARGIN;

@@ -1,4 +1,4 @@
-// The best of each game, engines included.
+// The page of the best ratings of each game, with those of computer players.
 
 import { html, useEffect, useState } from './lib.js';
 import { catalogue, get } from './api.js';
@@ -23,7 +23,7 @@ export function RatingsPage() {
     ${asked.data && !ratings.length ? html`<p>There are no ratings in this game yet.</p>` : null}
     <p>A finished match counts if it was played with the default rules, without hints, without moves taken back, and not to the turn limit.</p>
     ${ratings.length ? html`<div class="wide" role="region" aria-label="Ratings" tabindex="0"><table>
-      <thead><tr><th scope="col">Place</th><th scope="col">Player</th><th scope="col">Rating</th><th scope="col">Give or take</th><th scope="col">Matches</th></tr></thead>
+      <thead><tr><th scope="col">Place</th><th scope="col">Player</th><th scope="col">Rating</th><th scope="col">Deviation</th><th scope="col">Matches</th></tr></thead>
       <tbody>${ratings.map((one, n) => html`<tr key=${one.player.id}><td>${n + 1}</td>
         <td class="who">${apart(one.player.name)}${one.player.kind === 'computer' ? ' (computer)' : ''}</td><td>${Math.round(one.rating)}</td><td>${Math.round(one.deviation)}</td><td>${one.matches}</td></tr>`)}</tbody>
     </table></div>` : null}

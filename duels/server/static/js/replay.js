@@ -1,4 +1,4 @@
-// A match that is over: step by step, graded, its dice checked.
+// The page of a finished match: replay, graded moves, check of the dice.
 
 import { html, useEffect, useMemo, useState } from './lib.js';
 import { get } from './api.js';
@@ -21,7 +21,7 @@ export function ReplayPage({ id }) {
   const at = `/api/matches/${encodeURIComponent(id)}`;
   const loaded = useAsked(() => Promise.all([get(at), get(`${at}/replay`), themes()]), [id]);
   const graded = useAsked(() => get(`${at}/analysis`), [id]);
-  if (loaded.error) return html`<main id="main" class="list"><h1>Replay</h1><${Trouble}>${loaded.error}<//><p class="buttons">${loaded.status === 404 ? null : html`<a href=${`/match/${id}`}>To the match</a>`} <a href="/">All games</a></p></main>`;
+  if (loaded.error) return html`<main id="main" class="list"><h1>Replay</h1><${Trouble}>${loaded.error}<//><p class="buttons">${loaded.status === 404 ? null : html`<a href=${`/match/${id}`}>Go to the match</a>`} <a href="/">All games</a></p></main>`;
   if (!loaded.data) return html`<main id="main"><h1>Replay</h1><p role="status">…</p></main>`;
   const [match, { steps }, looks] = loaded.data;
   return html`<${Replay} match=${match} steps=${steps} theme=${themeOf(looks, match.game.slug)} analysis=${graded.data} why=${graded.error} />`;
@@ -56,7 +56,7 @@ function Replay({ match, steps, theme, analysis, why }) {
   const step = steps[moment];
   const nameOf = (/** @type {Seat} */ seat) => seatName(match, seat);
   const events = steps.slice(1, moment + 1).flatMap((one) => (one.event ? [one.event] : []));
-  // What was played next, and what would have been better: marked on the table it was played from.
+  // The next move and a better one are marked on the table before the move.
   const next = analysis?.moves.filter((move) => move.entry - 1 === moment) ?? [];
   const link = `${location.origin}/match/${match.id}/replay`;
   return html`<main id="main" class="room replay" data-game=${match.game.slug} style=${{ '--hue': theme.hue }} tabindex="-1">
@@ -66,15 +66,16 @@ function Replay({ match, steps, theme, analysis, why }) {
         touch=${marker(next)} fresh=${false} />
       <div class="steps">
         <button type="button" aria-label="To the start" onClick=${() => to(0)}>|◀</button>
-        <button type="button" aria-label="One back" onClick=${() => to(moment - 1)}>◀</button>
+        <button type="button" aria-label="Back one step" onClick=${() => to(moment - 1)}>◀</button>
         <input type="range" min="0" max=${last} value=${moment} aria-label="Step of the match" aria-valuetext=${`step ${moment} of ${last}`}
           onInput=${(/** @type {Event} */ event) => to(Number(/** @type {HTMLInputElement} */ (event.target).value))} />
-        <button type="button" aria-label="One on" onClick=${() => to(moment + 1)}>▶</button>
+        <button type="button" aria-label="Forward one step" onClick=${() => to(moment + 1)}>▶</button>
         <button type="button" aria-label="To the end" onClick=${() => to(last)}>▶|</button>
       </div>
       <p class="step-count">${moment} of ${last}${step.undone ? ', taken back later' : ''}</p>
+      ${explored(match, events) ? html`<p class="buttons"><a class="button" href=${explored(match, events)}>Explore from here</a></p>` : null}
       <div class="log step-lines" role="status"><${Lines} lines=${step.lines} /></div>
-      ${next.map((move) => html`<p key=${move.player} class=${`verdict ${move.verdict ?? ''}`}>Next: ${nameOf(move.player)} plays <b>${move.move}</b>. ${verdictWords(move)}</p>`)}
+      ${next.map((move) => html`<p key=${move.player} class=${`verdict ${move.verdict ?? ''}`}>Next: ${nameOf(move.player)} plays <b>${move.move}</b>. ${analysis && verdictWords(move, analysis)}</p>`)}
     </div>
     <aside class="beside">
       ${analysis ? html`<${Graded} match=${match} steps=${steps} analysis=${analysis} moment=${moment} nameOf=${nameOf} to=${to} />`
@@ -87,15 +88,35 @@ function Replay({ match, steps, theme, analysis, why }) {
   </main>`;
 }
 
-/** @param {GradedMove} move */
-function verdictWords(move) {
+/**
+ * The address of a step in the explorer; empty where a player ran out of time, which is not a move there.
+ * @param {Match} match
+ * @param {Entry[]} events up to the step
+ */
+function explored(match, events) {
+  /** @type {{ number: number, word: string }[]} */
+  let line = [];
+  for (const { type, number, moves, outcome: face, to } of events) {
+    if (type === 'timeout') return '';
+    if (type === 'undo') line = line.filter((one) => one.number < (to ?? 0));
+    if (moves) line.push({ number, word: Object.keys(moves).sort().map((seat) => moves[seat]).join('/') });
+    else if (face !== undefined) line.push({ number, word: face });
+  }
+  const query = new URLSearchParams(match.game.options);
+  for (const { word } of line) query.append('after', word);
+  return `/explore/${encodeURIComponent(match.game.slug)}?${query}`;
+}
+
+/** @param {GradedMove} move @param {Analysis} analysis */
+function verdictWords(move, analysis) {
   if (!move.verdict) return 'It could not be graded.';
-  if (move.verdict === 'best') return 'Nothing is better.';
-  const lost = move.regret === null ? '' : `, ${(100 * move.regret).toFixed(1)} % given away`;
+  if (move.verdict === 'best') return 'No move is better.';
+  const words = move.regret === null ? '' : analysis.unit ? `${move.regret.toFixed(2)} of ${analysis.unit}` : `${(100 * move.regret).toFixed(1)} %`;
+  const lost = words && `, ${words} given away`;
   return `${move.verdict[0].toUpperCase()}${move.verdict.slice(1)}${lost}; ${move.best} was better.`;
 }
 
-/** Marks cards that were played next and those that were better. @param {GradedMove[]} moves @returns {import('./parts.js').Touch} */
+/** Marks the cards of the next moves and of better ones. @param {GradedMove[]} moves @returns {import('./parts.js').Touch} */
 function marker(moves) {
   return {
     how: () => '',
@@ -106,7 +127,7 @@ function marker(moves) {
       const move = moves.find((one) => one.player === part.owner);
       if (!move) return '';
       const named = (/** @type {string} */ words) => {
-        // Of equal cards as many are marked as the move names.
+        // Of equal cards, only as many as the move contains are marked.
         const before = items.slice(0, n).filter((item) => item.face === items[n].face && !item.spent).length;
         return !items[n].spent && words.split(' ').filter((word) => word === items[n].face).length > before;
       };
@@ -127,20 +148,22 @@ function Graded({ match, steps, analysis, moment, nameOf, to }) {
   const wins = (/** @type {number | null} */ value, sign = '') => (value === null ? 'not known' : `${sign && value > 0 ? sign : ''}${value.toFixed(2)}`);
   /** @type {Seat[]} */
   const seats = [1, 2];
+  const what = analysis.unit ?? 'chance of winning';
+  const most = analysis.highest_payoff;
   return html`
-    <h2>${match.you ? 'Your' : possessive(nameOf(1))} chance of winning</h2>
-    <${Graph} points=${points} last=${steps.length - 1} moment=${moment} name="Chance of winning" bad=${bad} onMoment=${to} />
+    <h2>${match.you ? 'Your' : possessive(nameOf(1))} ${what}</h2>
+    <${Graph} points=${points} last=${steps.length - 1} moment=${moment} name=${what[0].toUpperCase() + what.slice(1)} most=${most} bad=${bad} onMoment=${to} />
     <div class="wide" role="region" aria-label="Skill and luck" tabindex="0"><table>
-      <thead><tr><th scope="col">Player</th><th scope="col">Accuracy</th><th scope="col">Wins given away</th><th scope="col">Wins by luck</th></tr></thead>
+      <thead><tr><th scope="col">Player</th><th scope="col">Accuracy</th><th scope="col">${most ? 'Payoff' : 'Wins'} given away</th><th scope="col">${most ? 'Payoff' : 'Wins'} by luck</th></tr></thead>
       <tbody>${seats.map((seat) => html`<tr key=${seat}><th scope="row" class="who">${nameOf(seat)}</th>
-        <td>${accuracy(analysis, seat)}</td>
+        <td>${accuracy(analysis, seat, match.you)}</td>
         <td>${wins(analysis.regret[seat])}</td><td>${wins(analysis.luck[seat], '+')}</td></tr>`)}</tbody>
     </table></div>
     <p class="buttons">${seats.map((seat) => {
       const entry = analysis.costliest?.[seat];
       return entry ? html`<button type="button" key=${seat} onClick=${() => to(entry - 1)}>Costliest move of ${nameOf(seat)}</button>` : null;
     })}</p>
-    ${analysis.approximate ? html`<p>Perfect play of this game is known approximately, so grades are too.</p>` : null}
+    ${analysis.approximate ? html`<p>Perfect play in this game is known only approximately, so the grades are approximate too. ${analysis.caveat}</p>` : null}
     <h2>Moves</h2>
     <div class="wide moves" role="region" aria-label="Graded moves" tabindex="0"><table>
       <thead><tr><th scope="col">Step</th><th scope="col">Player</th><th scope="col">Move</th><th scope="col">Verdict</th><th scope="col">Better</th></tr></thead>
@@ -151,10 +174,14 @@ function Graded({ match, steps, analysis, moment, nameOf, to }) {
     </table></div>`;
 }
 
-/** @param {Analysis} analysis @param {Seat} seat */
-function accuracy(analysis, seat) {
-  const kept = analysis.accuracy[seat];
-  return kept === null ? 'no choice mattered' : `${Math.max(0, Math.round(kept))} %`;
+/** @param {Analysis} analysis @param {Seat} seat @param {Seat | null} own */
+export function accuracy(analysis, seat, own) {
+  const found = analysis.accuracy[seat];
+  if (found === null) {
+    const whose = own === seat ? ['of yours ', 'you had '] : ['', ''];
+    return analysis.won_throughout?.[seat] ? `Every move ${whose[1]}kept the win.` : `No move ${whose[0]}changed the outcome.`;
+  }
+  return `${found > 0 && found < 100 ? Math.max(1, Math.min(99, Math.round(found))) : found} %`;
 }
 
 /**
@@ -164,11 +191,13 @@ function accuracy(analysis, seat) {
  * @param {number} own
  */
 export function curve(analysis, last, own) {
+  const most = analysis.highest_payoff;
+  const part = (/** @type {number} */ value) => (most ? (1 + value / most) / 2 : value);
   const choices = [...new Set(analysis.moves.map((move) => move.entry - 1))].sort((one, two) => one - two);
   const fits = choices.length + 1 === analysis.curve.length;
   return analysis.curve.map((value, n) => ({
     moment: fits ? choices[n] ?? last : (last * n) / Math.max(1, analysis.curve.length - 1),
-    value: value === null || own === 1 ? value : 1 - value,
+    value: value === null ? value : own === 1 ? part(value) : 1 - part(value),
   }));
 }
 
@@ -184,7 +213,7 @@ function FairDice({ match }) {
     }
   };
   return html`<h2>Fair dice</h2>
-    <p>Before the first roll the server committed to a secret and each player to a nonce; only then were the nonces revealed. Whether all chance followed from these can be computed again, here and with <code>duels verify</code>.</p>
+    <p>Before the first roll the server committed to a secret and each player to a nonce; only then were the nonces revealed. You can check here, or with <code>duels verify</code>, that every roll, deal and draw follows from them.</p>
     <button type="button" onClick=${verify}>Check all rolls, deals and draws</button>
     ${trouble ? html`<${Trouble}>${trouble}<//>` : null}
     <div role="status"><ul class="checks">${found.map(({ what, holds }) => html`<li key=${what} class=${holds === null ? '' : holds ? 'good' : 'bad'}>${holds === null ? '–' : holds ? '✓' : '✗'} ${what}</li>`)}</ul></div>`;

@@ -7,6 +7,7 @@
 /** @typedef {import('./wire.js').Entry} Entry */
 /** @typedef {import('./wire.js').Passage} Passage */
 /** @typedef {import('./wire.js').Seat} Seat */
+/** @typedef {import('./wire.js').View} View */
 /**
  * @typedef {object} Room
  * @property {import('./connection.js').ConnectionState} connection
@@ -17,7 +18,7 @@
  * @property {Entry[]} events
  * @property {Passage[]} passages
  * @property {number} moment how many entries of the log are known
- * @property {number} heard when the view came, by this machine's clock in milliseconds
+ * @property {number} heard when the view was received, by the clock of this machine, in milliseconds
  * @property {number} skew seconds by which the server's clock is ahead
  * @property {import('./wire.js').Part[] | null} revealed the table with all hands open, after the end
  * @property {Seat[]} online
@@ -26,8 +27,8 @@
  * @property {Seat[]} rematchOffers
  * @property {string | null} rematch
  * @property {{ id: number, player: Seat | null, reaction: string } | null} reaction
- * @property {{ wrong: string, note: string }} dice what is wrong with the dice, and what to know of them
- * @property {boolean} caughtUp whether the last update brought news that were seen as they happened
+ * @property {{ wrong: string, note: string }} dice an error message about the dice, and a note
+ * @property {boolean} caughtUp whether the last update followed another, so that its events have just happened
  */
 
 /** @type {Room} */
@@ -45,6 +46,7 @@ export function heard(room, message) {
     case 'match':
       return { ...room, match: message.match, rematch: message.match.rematch ?? room.rematch };
     case 'update': return updated(room, message);
+    case 'answer': return message.events ? withEarlier(room, message.events, message.passages ?? []) : room;
     case 'presence':
       return { ...room, online: message.online, spectators: message.spectators, claim: message.claim };
     case 'rematch':
@@ -59,19 +61,20 @@ export function heard(room, message) {
 
 /** @param {Room} room @param {Update} update @returns {Room} */
 function updated(room, update) {
-  if (update.moment < room.moment) return room;
-  const events = room.events.concat(
-    update.events.filter((entry) => entry.number >= room.events.length),
-  );
-  const passages = room.passages.concat(
-    update.passages.filter((passage) => passage.lines.length && !isShown(room.passages, passage)),
+  const behind = update.moment < room.moment; // an older version of the match was restored
+  // An update of a long match may leave out earlier events: the log then starts again.
+  const known = behind || update.since > room.moment ? EMPTY : room;
+  const next = (known.events.at(-1)?.number ?? update.since - 1) + 1;
+  const events = known.events.concat(update.events.filter((entry) => entry.number >= next));
+  const passages = known.passages.concat(
+    update.passages.filter((passage) => passage.lines.length && !isShown(known.passages, passage)),
   );
   const revealed = update.revealed ?? null;
   return {
     ...room,
     events,
     passages,
-    view: update.view,
+    view: update.view ?? changed(room.view, update),
     match: revealed?.match ?? room.match,
     revealed: revealed?.table ?? room.revealed,
     toMove: update.to_move ?? room.match?.to_move ?? [],
@@ -82,19 +85,43 @@ function updated(room, update) {
   };
 }
 
+/**
+ * A view with the changes of an update.
+ * @param {View | null} view @param {Update} update @returns {View | null}
+ */
+function changed(view, { changes = {}, moment }) {
+  if (view === null) return null;
+  const { table: parts = view.table, observation, ...fields } = changes;
+  const table = Array.isArray(parts) ? parts : view.table.map((part) => parts[part.id] ?? part);
+  const seen = { ...view.observation, fields: { ...view.observation.fields, ...observation } };
+  return { ...view, ...fields, table, observation: seen, moment };
+}
+
+/** The number of the first event in the log; earlier ones can be requested. @param {Room} room */
+export function firstNumber(room) {
+  return room.events[0]?.number ?? 0;
+}
+
+/** Add a page of earlier events. @param {Room} room @param {Entry[]} events @param {Passage[]} passages @returns {Room} */
+function withEarlier(room, events, passages) {
+  if ((events.at(-1)?.number ?? -1) + 1 !== firstNumber(room)) return room;
+  const told = passages.filter((passage) => passage.lines.length);
+  return { ...room, events: events.concat(room.events), passages: told.concat(room.passages) };
+}
+
 /** @param {Passage[]} passages @param {Passage} passage */
 function isShown(passages, passage) {
   return passages.some((known) => known.number === passage.number && known.kind === passage.kind);
 }
 
-/** The number of the last event that was left to chance; -1 before there is one. @param {Entry[]} events */
+/** The number of the last chance event; -1 if there is none. @param {Entry[]} events */
 export function lastChance(events) {
   return events.reduce((last, entry) => (entry.type === 'chance' ? entry.number : last), -1);
 }
 
 /**
- * The faces of the sealed choices that were turned up last, and by which event; none if that was
- * taken back.
+ * The faces of the sealed choices that were revealed last, and the number of the event; none if the
+ * event was undone.
  * @param {Entry[]} events
  * @returns {{ faces: Record<string, string>, turned: number }}
  */

@@ -1,4 +1,4 @@
-// A match: invitation, play, spectators, the end.
+// The page of a match: invitation, play, spectators, result.
 
 import { html, useEffect, useLayoutEffect, useMemo, useRef, useState } from './lib.js';
 import { Choose } from './choose.js';
@@ -8,7 +8,8 @@ import { Ended } from './ended.js';
 import { Invite, timeWords } from './invite.js';
 import { Connection } from './connection.js';
 import { catalogue } from './api.js';
-import { EMPTY, heard, lastChance, turnedUp } from './room-state.js';
+import { Report } from './report.js';
+import { EMPTY, firstNumber, heard, lastChance, turnedUp } from './room-state.js';
 import { Rules } from './rules.js';
 import { play } from './sound.js';
 import { loadItem, saveItem } from './store.js';
@@ -34,7 +35,7 @@ export function RoomPage({ id }) {
   };
   const agree = (/** @type {Match} */ match) => {
     const dice = share.current?.hear(match);
-    // What was wrong once stays wrong.
+    // An error is shown until the page is closed.
     if (dice) change((old) => ({ ...old, dice: old.dice.wrong ? old.dice : dice }));
   };
   useEffect(() => {
@@ -72,7 +73,7 @@ export function RoomPage({ id }) {
   return html`<${Playing} key=${id} room=${room} match=${match} connection=${connection.current} onMatch=${onMatch} />`;
 }
 
-/** One's last pick in a match: a reload does not forget what is sealed. @param {string} id */
+/** The player's last pick in a match, stored so that a sealed one is known after a reload. @param {string} id */
 function keptPick(id) {
   const known = JSON.parse(loadItem('duels.pick') ?? '{}');
   return known.id === id ? known : { moment: -1, move: '' };
@@ -108,21 +109,21 @@ function Playing({ room, match, connection, onMatch }) {
   const dressed = useAsked(() => themes(), []);
   const theme = useMemo(() => themeOf(dressed.data ?? {}, match.game.slug), [dressed.data, match.game.slug]);
   useEffect(() => { if (theme.styled) dress(match.game.slug); }, [theme.styled]);
-  // At once, not after the page is drawn: what is clicked as soon as it is seen must not be forgotten.
+  // A layout effect runs before the page is painted, so that it does not discard a click after that.
   useLayoutEffect(() => { setChoosing(NOTHING); setNote(''); }, [room.moment, view?.choice === null]);
   const nameOf = (/** @type {Seat} */ seat) => seatName(match, seat);
   const moment = room.moment;
 
   const command = async (/** @type {string} */ type, /** @type {Record<string, unknown>} */ fields = {}) => {
     const answer = await connection.command(type, fields);
-    const late = 'at' in fields && fields.at !== connection.hooks.since(); // another tab was quicker
+    const late = 'at' in fields && fields.at !== connection.hooks.since(); // another tab has submitted a move
     const why = late ? 'The match has moved on meanwhile.' : answer.reason ?? '';
     setNote(answer.ok ? answer.hint ?? '' : why);
     return answer;
   };
   const sending = useRef(false);
   const submit = async (/** @type {Record<string, unknown>} */ fields) => {
-    if (sending.current) return null; // a double press is meant once
+    if (sending.current) return null; // ignore a double click
     sending.current = true;
     setBusy(true);
     const answer = await command('move', { at: moment, ...fields });
@@ -186,13 +187,13 @@ function Playing({ room, match, connection, onMatch }) {
         waiting=${waitingFor(room, match, nameOf)} onChosen=${onChosen} onTyped=${onTyped}
         onBack=${(/** @type {string[]} */ words) => setChoosing({ ...NOTHING, words })} />` : null}
       ${!over && !you ? html`<p class="prompt" role="status">You are watching. ${waitingFor(room, match, nameOf)}</p>` : null}
-      ${!over && you ? html`<${Around} room=${room} match=${match} computer=${computer} nameOf=${nameOf} command=${command}
+      ${!over && you ? html`<${Around} room=${room} match=${match} computer=${computer} busy=${busy} nameOf=${nameOf} command=${command}
         onResign=${() => setAsking('resign')} />` : null}
     </div>` : html`<${Invite} match=${match} onMatch=${onMatch} />
       ${room.dice.note ? html`<p role="status">${room.dice.note}</p>` : null}
       ${you && room.claim && room.claim.player !== you ? html`<${Claim} room=${room} claim=${room.claim} nameOf=${nameOf} command=${command} />` : null}
       ${note ? html`<${Trouble}>${note}<//>` : null}`}
-    ${view ? html`<${Aside} room=${room} match=${match} />` : null}
+    ${view ? html`<${Aside} room=${room} match=${match} connection=${connection} />` : null}
     ${asking === 'resign' ? html`<${Dialog} title="Resign?" onClose=${() => setAsking('')}>
       <p>${nameOf(/** @type {Seat} */ (3 - (you ?? 1)))} wins the match.</p>
       <p class="buttons"><button type="button" class="main danger" onClick=${() => { setAsking(''); command('resign', { at: moment }); }}>Resign</button>
@@ -201,7 +202,7 @@ function Playing({ room, match, connection, onMatch }) {
   </main>`;
 }
 
-/** Players who are there; a computer always is. @param {Room} room @param {Match} match @returns {Seat[]} */
+/** The players who are connected; a computer player always is. @param {Room} room @param {Match} match @returns {Seat[]} */
 function onlineOf(room, match) {
   const computers = match.seats.flatMap((seat) => (seat?.kind === 'computer' ? [seat.player] : []));
   return [...room.online, ...computers];
@@ -220,7 +221,7 @@ function Rated({ seated }) {
   return seated?.rating ? html`<span class="rating" title="rating in this game">${Math.round(seated.rating)}<span class="unseen"> rating</span></span>` : null;
 }
 
-/** A reaction that floats up beside its player's name. @param {{ room: Room, seat: Seat }} props */
+/** The reaction of a player, shown beside the name. @param {{ room: Room, seat: Seat }} props */
 function Floating({ room, seat }) {
   const { reaction } = room;
   if (!reaction || reaction.player !== seat) return null;
@@ -228,15 +229,17 @@ function Floating({ room, seat }) {
 }
 
 /**
- * What one may do besides moving.
- * @param {{ room: Room, match: Match, computer: boolean, nameOf: (seat: Seat) => string, onResign: () => void,
+ * The actions of a player besides moves: hint, undo, resign, claim.
+ * @param {{ room: Room, match: Match, computer: boolean, busy: boolean, nameOf: (seat: Seat) => string, onResign: () => void,
  *   command: (type: string, fields?: Record<string, unknown>) => Promise<unknown> }} props
  */
-function Around({ room, match, computer, nameOf, command, onResign }) {
+function Around({ room, match, computer, busy, nameOf, command, onResign }) {
   const at = room.moment;
+  // While a move is on its way, an undo would refer to the moment before it and be refused.
+  const undoable = !busy && room.events.some(({ type, moves }) => type === 'pick' && moves && match.you && match.you in moves);
   const offer = room.view?.offer ?? null;
   const shared = useAsked(() => catalogue(), []);
-  return html`<section class="around" aria-label="Around the match">
+  return html`<section class="around" aria-label="Actions in the match">
     ${offer !== null && offer !== match.you ? html`<div class="offer" role="alert"><span>${nameOf(offer)} asks to take the last move back.</span>
       <button type="button" onClick=${() => command('accept', { at })}>Agree</button>
       <button type="button" onClick=${() => command('decline', { at })}>Decline</button></div>` : null}
@@ -245,7 +248,7 @@ function Around({ room, match, computer, nameOf, command, onResign }) {
     ${room.claim && room.claim.player !== match.you ? html`<${Claim} room=${room} claim=${room.claim} nameOf=${nameOf} command=${command} />` : null}
     <div class="buttons">
       ${computer ? html`<button type="button" onClick=${() => command('hint', { at })}>Hint</button>` : null}
-      <button type="button" onClick=${() => command('undo', { at })}>${computer ? 'Undo' : 'Ask to undo'}</button>
+      <button type="button" disabled=${!undoable} onClick=${() => command('undo', { at })}>${computer ? 'Undo' : 'Ask to undo'}</button>
       <button type="button" onClick=${onResign}>Resign</button>
       ${computer ? null : html`<span class="reactions" role="group" aria-label="Reactions">${(shared.data?.reactions ?? []).map((one) => html`
         <button type="button" key=${one} class="plain" aria-label=${`React with ${one}`} onClick=${() => command('react', { reaction: one })}>${one}</button>`)}</span>`}
@@ -267,16 +270,19 @@ function Claim({ room, claim, nameOf, command }) {
   </div>`;
 }
 
-/** The log, and the rules, beside the table. @param {{ room: Room, match: Match }} props */
-function Aside({ room, match }) {
+/** The panel beside the table: log and rules. @param {{ room: Room, match: Match, connection: Connection }} props */
+function Aside({ room, match, connection }) {
+  const first = firstNumber(room);
   const end = useRef(/** @type {HTMLDivElement | null} */ (null));
-  useEffect(() => { end.current?.scrollTo({ top: end.current.scrollHeight }); }, [room.passages.length]);
+  useEffect(() => { end.current?.scrollTo({ top: end.current.scrollHeight }); }, [room.passages.at(-1)]);
   return html`<aside class="beside" aria-label="Log and rules">
     <h2>What happened</h2>
     <div class="log" role="log" aria-live="polite" aria-label="What happened" tabindex="0" ref=${end}>
+      ${first > 0 ? html`<button type="button" onClick=${() => connection.command('log', { before: first })}>Show earlier events</button>` : null}
       ${room.passages.map((passage) => html`<div key=${`${passage.kind} ${passage.number}`} class=${`passage ${passage.kind}`}><${Lines} lines=${passage.lines} /></div>`)}
     </div>
     <p class="watchers">${room.spectators ? `${room.spectators} watching` : ''}</p>
-    <details class="rules-beside"><summary>Rules and values in force</summary><${Rules} game=${match.game} /></details>
+    <details class="rules-beside"><summary>Rules and options of this match</summary><${Rules} game=${match.game} /></details>
+    <${Report} match=${match} />
   </aside>`;
 }

@@ -1,4 +1,4 @@
-// Pages without loading: links within the site change the address and the page, nothing else.
+// Client-side routing: links within the site change the address and the page without a reload.
 
 /** @type {Set<() => void>} */
 const listeners = new Set();
@@ -16,7 +16,7 @@ export function go(path) {
   history.pushState(null, '', path);
   scrollTo(0, 0);
   tell();
-  // A screen reader starts at the top of the new page.
+  // Move the focus, so that a screen reader starts at the top of the new page.
   requestAnimationFrame(() => document.getElementById('main')?.focus());
 }
 

@@ -1,4 +1,4 @@
-// The rules of a match beside its table, with the values in force.
+// The rules of a match, with the values of its options.
 
 import { html } from './lib.js';
 import { get } from './api.js';
@@ -18,12 +18,12 @@ export function Rules({ game }) {
     : html`<p key=${n} class=${block.hang ? 'hang' : ''}>${block.text}</p>`)}</div>`;
 }
 
-/** A dash, a number, a ruling's number or a word with what it means begins a paragraph of its own. */
+/** Matches the start of a list item: a dash, a number, the number of a ruling, or a term and its meaning. */
 const ITEM = /^\s+(- |\d+\. |[A-Z]\d+\. |\S+ {2,}\S)/;
 
 /**
- * Lines that were broken for a terminal, joined again: a paragraph ends at an empty line, a heading
- * or where a new item begins, which stands further left than the line that goes on.
+ * Join lines that were wrapped for a terminal to paragraphs. A paragraph ends at an empty line, a
+ * heading or a new list item, which is indented less than a continued line.
  * @param {import('./wire.js').Line[]} lines
  */
 export function paragraphs(lines) {

@@ -1,4 +1,4 @@
-// Short sounds, made here: nothing is loaded. Muted or not is remembered.
+// Short synthesised sounds; the mute setting is stored.
 
 import { saveItem, loadItem } from './store.js';
 

@@ -18,7 +18,7 @@ export function newId() {
   return randomHex(12);
 }
 
-/** Where nothing can be kept (a private window may refuse), it lasts as long as the page. */
+/** Used if the browser refuses storage, as in some private windows; lost when the page is closed. */
 const fallback = new Map();
 
 /** @param {string} name @returns {string | null} */
@@ -38,7 +38,7 @@ export function saveItem(name, value) {
   } catch { /* kept as long as the page */ }
 }
 
-/** Whether this browser remembers anything when a page is loaded again. */
+/** Whether storage works, so that values last after a reload. */
 export function remembers() {
   try {
     localStorage.setItem('duels.remembers', 'yes');
@@ -57,6 +57,11 @@ export function key() {
   return made;
 }
 
+/** Replace the key by a new one. */
+export function newKey() {
+  saveItem(KEY, base64url(crypto.getRandomValues(new Uint8Array(32))));
+}
+
 /** @param {string} text */
 export function isKey(text) {
   return /^[A-Za-z0-9_-]{43}$/.test(text);
@@ -67,7 +72,7 @@ export function adoptKey(other) {
   saveItem(KEY, other);
 }
 
-/** A link that brings this identity to another device. Browsers keep what follows # to themselves. */
+/** A link that transfers this identity to another device. Browsers do not send the part after # to servers. */
 export function privateLink() {
   return `${location.origin}/me#key=${key()}`;
 }

@@ -1,4 +1,4 @@
-// A table: the opponent above, the player below, shared parts between.
+// The table: the opponent's parts on top, the player's at the bottom, shared ones between.
 
 import { html, useEffect, useState } from './lib.js';
 import { PartView } from './parts.js';
@@ -12,16 +12,16 @@ import { PartView } from './parts.js';
  * @property {Seat | null} you
  * @property {Seat[]} toMove
  * @property {(seat: Seat) => string} nameOf
- * @property {Record<string, string>} faces of the sealed choices that were turned up last
- * @property {number} [turned] the number of the event that turned them up
- * @property {string} [mine] one's own choice that is sealed
+ * @property {Record<string, string>} faces of the sealed choices that were revealed last
+ * @property {number} [turned] the number of the event that revealed them
+ * @property {string} [mine] the player's own sealed choice
  * @property {Touch} [touch]
- * @property {string} [asked] the kind of the step that is asked, for style sheets
+ * @property {string} [asked] the kind of the current step, for style sheets
  * @property {Clock | null} [clock]
- * @property {Seat[]} [online] players who are there; left out where that does not matter
- * @property {(seat: Seat) => unknown} [beside] what else stands beside a name
- * @property {boolean} [fresh] whether what is shown has just happened
- * @property {number} [rolled] the number of the last event that was chance: a die rolls anew then
+ * @property {Seat[]} [online] players who are connected; omitted in replays
+ * @property {(seat: Seat) => unknown} [beside] additional content beside a name
+ * @property {boolean} [fresh] whether the state has just changed, so that changes are animated
+ * @property {number} [rolled] the number of the last chance event; a new one animates the die
  */
 /** @typedef {{ left: [number | null, number | null], at: number, running: Seat[] }} Clock */
 
@@ -43,7 +43,8 @@ export function Table(setting) {
 }
 
 /**
- * At the end nothing is to be sealed any more; the choices that decided it stay in sight.
+ * Places for the choices that were revealed last, if the table has no sealed choices any more, as at the
+ * end of a match.
  * @param {Setting} setting
  * @returns {Part[]}
  */
@@ -59,7 +60,7 @@ function isBetween(part) {
   return part.owner === null || part.type === 'die' || part.type === 'sealed';
 }
 
-/** A die that is rolled anew is a new die, so that it rolls. @param {Part} part @param {Setting} setting */
+/** The key of a part: a die gets a new key for each roll, so that its animation restarts. @param {Part} part @param {Setting} setting */
 function keyOf(part, setting) {
   return part.type === 'die' && setting.fresh ? `${part.id} ${setting.rolled}` : part.id;
 }

@@ -1,10 +1,10 @@
-// A game's look: a style sheet and a few words by its slug; for a game without one, a colour made of
-// its name.
+// Themes of games: a style sheet and a colour; a game without a theme gets a colour computed from its
+// slug.
 
 /**
  * @typedef {object} Theme
  * @property {number} hue of the game's own colour, in degrees
- * @property {boolean} [styled] there is a style sheet and a picture
+ * @property {boolean} [styled] whether there are a style sheet and a picture
  */
 
 /** @type {Promise<Record<string, Theme>> | null} */
@@ -28,7 +28,7 @@ export function themeOf(all, slug) {
   return { hue };
 }
 
-/** Put a game's style sheet on the page, once. @param {string} slug */
+/** Add the style sheet of a game to the page, once. @param {string} slug */
 export function dress(slug) {
   if (document.querySelector(`link[data-theme="${CSS.escape(slug)}"]`)) return;
   const link = document.createElement('link');

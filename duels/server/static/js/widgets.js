@@ -1,11 +1,11 @@
-// Small things that several pages show.
+// Components and texts that several pages use.
 
 import { html, useEffect, useRef, useState } from './lib.js';
 
 /** @typedef {import('./wire.js').Line} Line */
 
 /**
- * Lines of text with their tones; what the drawn table shows is left out.
+ * Lines of text with their tones; those that the drawn table shows are left out.
  * @param {{ lines: Line[], all?: boolean }} props
  */
 export function Lines({ lines, all = false }) {
@@ -14,7 +14,7 @@ export function Lines({ lines, all = false }) {
 }
 
 /**
- * A window above the page. The browser keeps the focus inside and closes it on Escape.
+ * A modal dialog. The browser keeps the focus inside and closes it on Escape.
  * @param {{ title: string, onClose: () => void, children?: unknown }} props
  */
 export function Dialog({ title, onClose, children }) {
@@ -72,13 +72,13 @@ export function when(at) {
   return new Date(1000 * at).toLocaleString(undefined, { dateStyle: 'medium', timeStyle: 'short' });
 }
 
-/** A name that is written from right to left must not turn the words around it. @param {string} name */
+/** A name with isolated text direction, so that a right-to-left name does not reorder the text around it. @param {string} name */
 export function apart(name) {
   return /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]/.test(name) ? `\u2068${name}\u2069` : name;
 }
 
 /**
- * Who sits somewhere.
+ * The name of the player in a seat.
  * @param {import('./protocol.js').Match} match
  * @param {import('./wire.js').Seat} seat
  */
@@ -94,13 +94,13 @@ export function seatName(match, seat) {
  */
 export function outcome(match) {
   if (match.state === 'closed') return 'not played';
-  if (!match.result) return 'running';
+  if (!match.result) return 'in progress';
   if (match.result.winner === null) return 'no winner';
   if (match.you) return match.result.winner === match.you ? 'you won' : 'you lost';
   return `${seatName(match, match.result.winner)} won`;
 }
 
-/** What is fetched, or why not and with which HTTP status. @template T @param {() => Promise<T>} ask @param {unknown[]} inputs */
+/** The fetched data, or the error message and the HTTP status. @template T @param {() => Promise<T>} ask @param {unknown[]} inputs */
 export function useAsked(ask, inputs) {
   const [state, setState] = useState(/** @type {{ data: T | null, error: string, status?: number }} */ ({ data: null, error: '' }));
   const [again, setAgain] = useState(0);

@@ -1,4 +1,4 @@
-/** The JSON of docs/wire.md, as types. */
+/** The JSON of docs/reference/wire.md, as types. */
 export type Seat = 1 | 2;
 
 export interface Item { type: 'item'; face: string; choice: string; spent: boolean }
@@ -34,7 +34,7 @@ export interface Entry {
 export interface View {
   type: 'view'; version: 1;
   game: { slug: string; title: string; options: Record<string, string> };
-  player: Seat | null; moment: number; options: string[]; choice: Tree | null; table: Part[];
+  player: Seat | null; moment: number; observation: { fields: Record<string, unknown> }; options: string[]; choice: Tree | null; table: Part[];
   clock: number | null; clocks: [number | null, number | null]; sealed: Seat[];
   offer: Seat | null; result: Result | null;
 }

@@ -1,0 +1,117 @@
+"""The files in deploy/: the unit of systemd, the image and the compose file.
+
+tests/server/test_nginx.py tests deploy/nginx.conf.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pytest.importorskip("starlette", reason="needs the extra: pip install 'duels[web]'")
+
+from tests.server.server import ROOT, Process
+from tests.test_docs import parsed
+
+DEPLOY = ROOT / "deploy"
+UNIT = (DEPLOY / "duels.service").read_text("utf-8")
+MOST_EXPOSED = 1.5  # the score differs a little between versions of systemd
+
+
+@pytest.mark.skipif(not shutil.which("systemd-analyze"), reason="needs systemd-analyze")
+def test_systemd_finds_no_fault_in_the_unit_and_little_exposure(tmp_path: Path) -> None:
+    unit = tmp_path / "duels.service"
+    # The programs must exist; which ones they are is not checked.
+    found = re.sub(r"(?m)^(ExecStart\w*=)\S+", rf"\1{sys.executable}", UNIT)
+    unit.write_text(found)
+    checked = subprocess.run(
+        ["systemd-analyze", "verify", str(unit)], capture_output=True, text=True, check=False
+    )
+    about_this = [line for line in checked.stderr.splitlines() if "duels.service" in line]
+    assert (checked.returncode, about_this) == (0, []), checked.stderr
+    scored = subprocess.run(
+        ["systemd-analyze", "security", "--offline=true", "--no-pager", str(unit)],
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    score = re.search(r"exposure level for duels.service: ([\d.]+)", scored.stdout)
+    assert score is not None, scored.stderr
+    assert float(score[1]) <= MOST_EXPOSED, scored.stdout
+
+
+def test_the_unit_starts_the_program_with_options_that_it_has(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    text = re.sub(r"(?m)^#\s*", "", UNIT).replace("\\\n", " ")  # also the one in a comment
+    commands = re.findall(r"(?m)^ExecStart=(.*)$", text)
+    assert len(commands) == 2
+    for command in commands:
+        program, *words = shlex.split(command)
+        assert program.endswith("/duels")
+        assert parsed(words, monkeypatch), command
+
+
+def test_the_health_check_of_the_image_asks_the_server(tmp_path: Path) -> None:
+    text = (DEPLOY / "Dockerfile").read_text("utf-8")
+    found = re.search(r"HEALTHCHECK .*?CMD (\[.*?\])\n", text, re.DOTALL)
+    assert found is not None
+    server = Process(str(tmp_path / "duels.sqlite"))
+    _, *words = json.loads(found[1].replace("127.0.0.1:8000", f"127.0.0.1:{server.port}"))
+    try:
+        subprocess.run([sys.executable, *words], check=True)
+    finally:
+        server.kill()
+    assert subprocess.run([sys.executable, *words], stderr=subprocess.DEVNULL).returncode
+
+
+def test_the_image_copies_files_that_exist_and_that_are_not_ignored() -> None:
+    text = (DEPLOY / "Dockerfile").read_text("utf-8")
+    kept = (DEPLOY / "Dockerfile.dockerignore").read_text("utf-8").splitlines()
+    copied = [word for line in re.findall(r"(?m)^COPY (.*)$", text) for word in line.split()[:-1]]
+    assert copied
+    for name in copied:
+        assert (ROOT / name).exists()
+        assert f"!{name}" in kept
+    assert re.search(r"(?m)^USER \d+$", text)
+    words = json.loads(re.findall(r"(?m)^CMD (.*)$", text)[-1])
+    assert words[0] == "serve"
+
+
+@pytest.fixture
+def services() -> Any:
+    yaml = pytest.importorskip("yaml", reason="needs the extra: pip install 'duels[docs]'")
+    return yaml.safe_load((DEPLOY / "compose.yaml").read_text("utf-8"))
+
+
+def test_the_compose_file_passes_the_password_by_a_file_alone(
+    services: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    duels, database = services["services"]["duels"], services["services"]["database"]
+    assert parsed(duels["command"], monkeypatch)
+    (name,) = services["secrets"]
+    path = f"/run/secrets/{name}"
+    assert f"--database-password-file={path}" in duels["command"]
+    assert database["environment"]["POSTGRES_PASSWORD_FILE"] == path
+    assert duels["secrets"] == database["secrets"] == [name]
+    assert not any("PASSWORD" in key for key in database["environment"] if "_FILE" not in key)
+    assert "environment" not in duels
+    assert not os.path.exists(DEPLOY / name), "a password is not part of the repository"
+
+
+def test_the_compose_file_gives_the_server_few_rights(services: Any) -> None:
+    duels, database = services["services"]["duels"], services["services"]["database"]
+    assert duels["read_only"]
+    assert duels["cap_drop"] == ["ALL"]
+    assert duels["security_opt"] == ["no-new-privileges:true"]
+    assert all(port.startswith("127.0.0.1:") for port in duels["ports"])
+    assert "ports" not in database
+    assert services["networks"]["inside"]["internal"]
+    assert database["networks"] == ["inside"]
