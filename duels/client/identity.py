@@ -29,8 +29,11 @@ def new_key() -> str:
 
 
 def new_room_id() -> str:
-    """An id that cannot be guessed: 128 random bits."""
-    return _text(os.urandom(16))
+    """An id that cannot be guessed: 128 random bits, drawn again if a command would take it for an
+    option."""
+    while (id := _text(os.urandom(16))).startswith("-"):
+        pass
+    return id
 
 
 def _text(random: bytes) -> str:

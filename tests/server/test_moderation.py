@@ -17,7 +17,7 @@ pytest.importorskip("starlette", reason="needs the extra: pip install 'duels[web
 from websockets.exceptions import ConnectionClosed
 
 from duels.cli.main import main
-from duels.client.identity import digest, public_id
+from duels.client.identity import digest, new_room_id, public_id
 from duels.core import record
 from duels.games import load
 from duels.server.app import store_of
@@ -55,6 +55,10 @@ async def admin(
     captured = capsys.readouterr()
     assert found == status, captured.err
     return json.loads(captured.out) if status == 0 else captured.err
+
+
+def test_the_id_of_a_match_is_never_taken_for_an_option() -> None:
+    assert not any(new_room_id().startswith("-") for _ in range(2000))
 
 
 def id_of(person: Person) -> str:
