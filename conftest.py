@@ -3,6 +3,8 @@
 A test module declares what it needs with `pytest.importorskip("library")` at module level, a single
 test with the mark `extra("rl")`, and the modules of the package, whose doctests are collected, are
 listed in `MODULES`. With DUELS_CI set, an extra that is missing is an error.
+
+A parametrised test with the mark `cases(n)` keeps n of its cases, spread evenly; the others are long.
 """
 
 from __future__ import annotations
@@ -120,7 +122,24 @@ def pytest_ignore_collect(collection_path: Path) -> bool | None:
     return True
 
 
+def mark_further_cases_long(items: list[pytest.Item]) -> None:
+    tests: dict[str, list[pytest.Item]] = {}
+    for item in items:
+        if item.get_closest_marker("cases") and not item.get_closest_marker("long"):
+            tests.setdefault(item.nodeid.partition("[")[0], []).append(item)
+    for cases in tests.values():
+        mark = cases[0].get_closest_marker("cases")
+        assert mark is not None
+        count: int = mark.args[0]
+        kept = {number * len(cases) // count for number in range(count)}
+        for number, item in enumerate(cases):
+            if number not in kept:
+                item.add_marker(pytest.mark.long)
+
+
+@pytest.hookimpl(tryfirst=True)  # before `-m` is applied
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    mark_further_cases_long(items)
     kept, left_out = [], []
     ran_bare = [ROOT / folder for folder in config.getoption("--ran-bare")]
     for item in items:
