@@ -148,6 +148,7 @@ def test_variants_too_are_played_as_the_player_would(game: AnyGame, opponent: st
     assert differing(game, opponent, opponent, steps=25, draws=10_000) == []
 
 
+@pytest.mark.cases(2)
 @pytest.mark.parametrize("game", [*GAMES[:-1], load("number-wars", lp=45)], ids=label)
 def test_a_wrong_mix_would_be_noticed(game: AnyGame) -> None:
     assert differing(game, "hard", "medium", steps=30, draws=DRAWS)
