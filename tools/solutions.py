@@ -94,7 +94,7 @@ def search(pairs: int, slugs: Iterable[str]) -> None:
 
 
 def against(slug: str, opponent: str, others: list[str], pairs: int) -> dict[str, str]:
-    """The luck-adjusted score of each player against one opponent, with its 95 % interval."""
+    """The score of each player against an opponent, luck-adjusted if possible, with interval."""
     with TemporaryDirectory() as place:
         command = [sys.executable, "-m", "duels", "arena", opponent, *others, "--gauntlet"]
         command += ["--games", slug, "-n", str(pairs), "--seed", "1", "--json"]
@@ -102,12 +102,12 @@ def against(slug: str, opponent: str, others: list[str], pairs: int) -> dict[str
         root = Path(__file__).parent.parent
         done = subprocess.run(command, cwd=root, check=True, stdout=subprocess.PIPE)
     (game,) = json.loads(done.stdout)["games"]
-    return {
-        met["two"]: "{:.4f} ({:.4f} to {:.4f})".format(
-            *(max(0.0, 1 - (met["adjusted"] or met["score"])[part]) for part in ("mean", "high", "low"))
-        )
-        for met in game["meetings"]
-    }
+    found = {}
+    for met in game["meetings"]:
+        score = met["adjusted"] or met["score"]
+        mean, low, high = (max(0.0, 1 - score[part]) for part in ("mean", "high", "low"))
+        found[met["two"]] = f"{mean:.4f} ({low:.4f} to {high:.4f})"
+    return found
 
 
 def accuracy(games: int, slugs: Iterable[str]) -> None:

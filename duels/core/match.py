@@ -495,7 +495,7 @@ class Match:
         """The deciders in words, for an error message."""
         if not self.deciders:
             return "no choice is open"
-        return f"the choice is for {listed(map(player_name, self.deciders), ' and ')}"
+        return f"it is the choice of {listed(map(player_name, self.deciders), ' and ')}"
 
     def _chosen_by(self, players: list[int]) -> None:
         if not self.deciders or players != sorted(self.deciders):

@@ -160,10 +160,10 @@ def change(path: str, value: Any) -> Any:
         (
             "entries/0",
             {"type": "pick", "moves": {"2": "attack"}},
-            "entry 1: the choice is for Player 1",
+            "entry 1: it is the choice of Player 1",
         ),
         ("entries/0", {"type": "pick", "moves": {"1": 5}}, "is not an entry"),
-        ("entries/0", {"type": "pick", "moves": {}}, "entry 1: the choice is for Player 1"),
+        ("entries/0", {"type": "pick", "moves": {}}, "entry 1: it is the choice of Player 1"),
         ("entries/1", {"type": "chance", "outcome": "6"}, "entry 2: the record says {'type'"),
         (
             "entries/2",
@@ -190,8 +190,8 @@ def change(path: str, value: Any) -> Any:
             {"type": "limit", "decisions": 500},
             "entry 4: the turn limit is not reached here",
         ),
-        ("entries/3", {"type": "timeout", "players": []}, "entry 4: the choice is for Player 1"),
-        ("entries/3", {"type": "timeout", "players": [2]}, "entry 4: the choice is for Player 1"),
+        ("entries/3", {"type": "timeout", "players": []}, "entry 4: it is the choice of Player 1"),
+        ("entries/3", {"type": "timeout", "players": [2]}, "entry 4: it is the choice of Player 1"),
         ("entries/3", {"type": "resign", "player": 3}, "is not an entry"),
         ("entries/3", ["resign"], "entry 4: ['resign'] is not an entry"),
         ("entries/3", {"type": "resign", "player": 1}, "entry 5: no choice is open"),

@@ -43,7 +43,7 @@ MISBEHAVING = {
     "floods": "it answered with more than 65536 bytes",
     "floods_lines": UNASKED,
     "long_line": "it answered with more than 65536 bytes",
-    "errors_without_end": "it wrote more than 16 MB of errors",
+    "errors_without_end": "it wrote more than 16 MB to standard error",
     "allocates": "more than 256 MB of memory|MemoryError",
     "allocates_in_children": "more than 256 MB of memory",
     "allocates_shared": "more than 256 MB of memory",
