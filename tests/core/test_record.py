@@ -132,7 +132,7 @@ def change(path: str, value: Any) -> Any:
         ("turn_limit", 0, "turn_limit: expected"),
         ("time", 30, "time: expected limit, budget, increment"),
         ("time", {"limit": -3, "budget": None, "increment": 0}, "time limit: expected seconds"),
-        ("time", {"limit": 3, "budget": None, "increment": 1}, "increment: it needs a budget"),
+        ("time", {"limit": 3, "budget": None, "increment": 1}, "increment: it needs a time budget"),
         ("id", 7, "id: expected printable text"),
         ("id", None, "id: expected printable text"),
         ("game", "firewall", "game: expected 'firewall-breach'; got 'firewall'"),

@@ -79,8 +79,8 @@ MISBEHAVING = {
     "text_mix": "expected a chance from 0 to 1; got 'half'",
     "true_mix": "expected a chance from 0 to 1; got True",
     "half_mix": "expected chances that add up to 1; got 0.5",
-    "empty_mix": "expected chances by move",
-    "list_mix": "expected chances by move",
+    "empty_mix": "expected a probability for each move",
+    "list_mix": "expected a probability for each move",
     "unlisted_mix": "'surrender' is not an option",
 }
 FINE = ("plays", "mixes", "chatty", "slow_to_start", "windows_lines")  # beside them, as they should
