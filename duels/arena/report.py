@@ -45,7 +45,7 @@ FIELDS = (
 )  # fmt: skip
 RAW = "raw only"  # shown instead of a luck-adjusted score
 PARTLY = "* 'no luck' includes the raw scores of games whose luck is not known."
-APPROXIMATE = "The game is solved approximately: only choices with stored values have a regret."
+APPROXIMATE = "In a game solved approximately, only choices with stored values have a regret."
 ELO = "Elo is relative to the mean of all players; intervals are 95 %, from pairs."
 LUCK = "'score' is raw; 'no luck' has luck taken out (AIVAT): the same mean, less noise."
 FEWER = "'fewer' is how many times fewer games are then needed for the same interval."
