@@ -12,9 +12,10 @@ from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
+from duels.cli.help import examples
 from duels.cli.serve import check_extra, retention
 from duels.cli.terminal import Terminal
-from duels.core.errors import OptionError
+from duels.core.errors import OptionError, program
 
 if TYPE_CHECKING:
     from duels.server.moderation import KnownPlayer, Moderation
@@ -32,8 +33,13 @@ def add_actions(parser: Any, database: Callable[[Any], None], keep: Callable[[An
     """
     actions = parser.add_subparsers(dest="action", metavar="ACTION", required=True)
 
-    def action(name: str, about: str, *names: tuple[str, str]) -> Any:
+    def add(name: str, about: str) -> Any:
         made = actions.add_parser(name, help=about, description=about[0].upper() + about[1:] + ".")
+        made.epilog = examples(program(), f"admin {name}")
+        return made
+
+    def action(name: str, about: str, *names: tuple[str, str]) -> Any:
+        made = add(name, about)
         for argument, help in names:
             made.add_argument(argument, metavar=argument.upper(), help=help)
         made.add_argument("--json", action="store_true", help="print JSON, for programs")
@@ -72,8 +78,7 @@ def add_actions(parser: Any, database: Callable[[Any], None], keep: Callable[[An
         "--than", choices=("easy", "medium", "hard"), default="hard", metavar="LEVEL",
         help="players significantly better than this level (default: hard)",
     )  # fmt: skip
-    about = "delete expired data, as a running server does by itself"
-    made = actions.add_parser("prune", help=about, description=about[0].upper() + about[1:] + ".")
+    made = add("prune", "delete expired data, as a running server does by itself")
     keep(made)
     made.add_argument("--dry-run", action="store_true", help="only count, delete nothing")
     database(made)
