@@ -147,7 +147,8 @@ def _part(part: SummaryPart, players: Sequence[str]) -> Iterator[str]:
 
 def _forfeited(failed: Forfeits, players: Sequence[str]) -> Iterator[str]:
     """How many games a player lost by failures, and the reasons."""
-    lost = f"lost {len(failed.records):,} {BY.get(failed.by, f'by {failed.by}')} in {failed.game}"
+    count, how = len(failed.records), BY.get(failed.by, f"by {failed.by}")
+    lost = f"lost {count:,} game{'' if count == 1 else 's'} {how} in {failed.game}"
     yield f"{shortened(players)[failed.player]} {lost}:"
     for why, games in failed.reasons:
         yield from wrap(f"{games:,} x {printed(why)}", WIDTH, initial_indent="  ",
