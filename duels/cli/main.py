@@ -317,7 +317,7 @@ def _parser(
         help="stop a pairing as soon as a sequential test decides between two Elo differences; "
         "--count is the limit",
     )  # fmt: skip
-    arena.add_argument("--time-limit", type=seconds, metavar="SECONDS", help="time for each move")
+    arena.add_argument("--time-limit", type=seconds, metavar="SECONDS", help="time for each choice (default: no limit, except that of programs)")
     arena.add_argument(
         "--max-failures", type=count, default=3, metavar="N",
         help="disqualify a player that fails to start or to answer N times in a row (default: 3)",
@@ -389,7 +389,7 @@ def _parser(
         type=seed,
         default=1,
         metavar="N",
-        help="seed by which positions are chosen (default: 1)",
+        help="seed for the choice of positions (default: 1)",
     )
     positions.add_argument(
         "--split", choices=("train", "test"),
@@ -460,7 +460,7 @@ def _parser(
     )  # fmt: skip
     bench.add_argument(
         "--seed", type=seed, default=1, metavar="N",
-        help="seed by which positions are chosen (default: 1)",
+        help="seed for the choice of positions (default: 1)",
     )  # fmt: skip
     bench.add_argument(
         "--out", metavar="DIR",
