@@ -317,7 +317,12 @@ def _parser(
         help="stop a pairing as soon as a sequential test decides between two Elo differences; "
         "--count is the limit",
     )  # fmt: skip
-    arena.add_argument("--time-limit", type=seconds, metavar="SECONDS", help="time for each choice (default: no limit, except that of programs)")
+    arena.add_argument(
+        "--time-limit",
+        type=seconds,
+        metavar="SECONDS",
+        help="time for each choice (default: no limit, except that of programs)",
+    )
     arena.add_argument(
         "--max-failures", type=count, default=3, metavar="N",
         help="disqualify a player that fails to start or to answer N times in a row (default: 3)",
