@@ -42,7 +42,7 @@ def bench(terminal: Terminal, given: Namespace) -> int:
     name = given.model or given.player
     price = None if given.price is None else read_price(given.price, name)
     if given.budget is not None and price is None:
-        raise OptionError("--budget needs --price FILE, to know what is spent")
+        raise OptionError("--budget needs --price FILE to compute the cost")
     answer = given.answer or (MIX if given.mode == POLICY and given.samples == 1 else MOVE)
     question = Question(answer, given.legal_moves == "yes")
     chosen = wanted(terminal, given)
@@ -110,7 +110,7 @@ def wanted(terminal: Terminal, given: Namespace) -> list[tuple[AnyGame, list[Ite
             else:
                 items = items_at_stake(game, given.count, given.seed, bar)
             if not items:
-                raise OptionError(f"no position of {game.slug} has anything at stake")
+                raise OptionError(f"no position of {game.slug} has moves that differ in value")
         except OptionError as error:
             if given.games is not None:
                 raise
@@ -141,11 +141,11 @@ def dry_run(
     for plan in found:
         cost = f", about {plan['cost']:.2f} USD" if "cost" in plan else ""
         least = plan.get("detectable")
-        finds = "" if least is None else f"; detects a difference of skill of {least:.2f}"
+        finds = "" if least is None else f"; can detect a difference in skill of {least:.2f}"
         read, written = plan["tokens"]["read"], plan["tokens"]["written"]
         terminal.say([
-            f"{plan['game']}: {plan['calls']:,} calls, about {read:,} tokens to read and "
-            f"{written:,} to write{cost}{finds}",
+            f"{plan['game']}: {plan['calls']:,} calls, "
+            f"about {read:,} input tokens and {written:,} output tokens{cost}{finds}",
         ])  # fmt: skip
     return 0
 

@@ -316,8 +316,7 @@ class Match:
         assert isinstance(self.turn, Decide)
         options = self.turn.options[player]
         if move not in options:
-            shown = listed(options) if len(options) <= 20 else f"{len(options)} others"
-            raise IllegalMove(f"{quote(move)} is not an option; the options are {shown}")
+            raise IllegalMove(_not_among(move, "an option", "options", options))
         self._seal(player, move, self._spent(player))
 
     def resign(self, player: int, at: int | None = None) -> None:
@@ -442,8 +441,8 @@ class Match:
                 self._chosen_by([player for player, _ in moves])
                 assert isinstance(self.turn, Decide)
                 for player, move in moves:
-                    if move not in self.turn.options[player]:
-                        raise IllegalMove(f"{quote(move)} is not an option")
+                    if move not in (options := self.turn.options[player]):
+                        raise IllegalMove(_not_among(move, "an option", "options", options))
                 self._pick(moves, spent)
             case Timeout(players):
                 self._timed()
@@ -472,7 +471,10 @@ class Match:
                 if self.result is not None or not isinstance(self.turn, Chance):
                     raise IllegalMove("nothing is left to chance here")
                 if outcome not in self.turn.odds:
-                    raise IllegalMove(f"{quote(outcome)} is not a possible outcome")
+                    outcomes = tuple(self.turn.odds)
+                    raise IllegalMove(
+                        _not_among(outcome, "a possible outcome", "outcomes", outcomes)
+                    )
                 self._timeline.draw_number()
                 self._append(Outcome(outcome, self.turn.by))
                 self._timeline.move_to(self.game.play(self.state, outcome))
@@ -495,7 +497,7 @@ class Match:
         """The deciders in words, for an error message."""
         if not self.deciders:
             return "no choice is open"
-        return f"the choice is for {listed(map(player_name, self.deciders), ' and ')}"
+        return f"it is the choice of {listed(map(player_name, self.deciders), ' and ')}"
 
     def _chosen_by(self, players: list[int]) -> None:
         if not self.deciders or players != sorted(self.deciders):
@@ -634,6 +636,12 @@ class Match:
         self._timeline.go_back(entry, Stamp(self._at(), spent))
         self.offer = None
         self._settle()
+
+
+def _not_among(word: str, what: str, all_of_them: str, known: tuple[str, ...]) -> str:
+    """The error for a word that is not among the known ones, which it lists."""
+    shown = listed(known) if len(known) <= 20 else f"{len(known)} others"
+    return f"{quote(word)} is not {what}; the {all_of_them} are {shown}"
 
 
 def inform(player: Player, match: Match, seat: int, since: int = 0) -> int:

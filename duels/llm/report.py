@@ -41,7 +41,7 @@ def text(result: Mapping[str, Any], *, ascii_only: bool = False) -> list[str]:
     )
     cost = sum(game.get("cost", 0.0) for game in result["games"])
     money = f", {cost:.2f} USD" if "cost" in result["games"][0] else ""
-    used = f", {read:,} tokens read, {written:,} written{money}" if read or written else ""
+    used = f", {read:,} input tokens, {written:,} written{money}" if read or written else ""
     return [*lines, f"{calls:,} answers{used}."]
 
 

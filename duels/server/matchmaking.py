@@ -133,7 +133,7 @@ class Matchmaking:
 
                 def act() -> None:
                     if room.row.state != WAITING:
-                        raise NotAllowed("this match cannot be joined any more")
+                        raise NotAllowed("this match can no longer be joined")
                     row = room.row
                     row.near = row.origin is not None and row.origin == origin(row, user)
                     row.origin = None
@@ -165,7 +165,7 @@ class Matchmaking:
                     raise NotAllowed("the match has started; you can resign")
                 if room.revealed:  # else a player could withdraw after computing the dice
                     raise NotAllowed(
-                        "a nonce was revealed, so the match cannot be withdrawn any more"
+                        "a nonce was revealed, so the match can no longer be withdrawn"
                     )
                 room.close("It was withdrawn.")
 

@@ -110,7 +110,7 @@ class Moderation:
     async def ban(self, id: str, reason: str = "", days: float | None = None) -> Ban:
         """Ban a player; running matches are resigned, waiting ones withdrawn."""
         if len(reason) > LONGEST_REASON:
-            raise OptionError(f"a reason has at most {LONGEST_REASON} characters")
+            raise OptionError(f"a reason may have at most {LONGEST_REASON} characters")
         player, now = await self.player(id), self.settings.now()
         ban = Ban(id, reason, now, None if days is None else now + days * 86400)
         await self.store.ban(ban)
@@ -182,7 +182,7 @@ class Moderation:
 
         def act(room: Room) -> None:
             if room.row.state in (OVER, CLOSED):
-                raise NotAllowed(f"the match is {room.row.state} already")
+                raise NotAllowed(f"the match is already {room.row.state}")
             room.abort(reason or "It was closed by the operator.")
 
         return await self._change(id, act)

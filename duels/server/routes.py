@@ -136,7 +136,7 @@ class Api:
                 return refusal(400, "the request ended early")
             except Exception:
                 log.exception("%s %s failed", request.method, request.url.path)
-                return refusal(500, "this is a defect of the server")
+                return refusal(500, "this is a fault of the server; its log has the cause")
 
         return guarded
 
@@ -189,7 +189,7 @@ class Api:
         async for piece in request.stream():
             body += piece
             if len(body) > most:
-                raise Refusal(413, f"a request has at most {most} bytes")
+                raise Refusal(413, f"a request may have at most {most} bytes")
         try:
             found = msgspec.json.decode(body or b"{}", type=kind)
             check(msgspec.to_builtins(found))

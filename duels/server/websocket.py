@@ -168,7 +168,7 @@ class WebSocketEndpoint:
             room = await self.manager.room(id)
             if hello.key is not None:
                 if not is_key(hello.key):
-                    raise MalformedMove("a key has 43 characters of base64url")
+                    raise MalformedMove("a key must have 43 characters of base64url")
                 connection.digest = digest(hello.key)
                 if reason := self.manager.notices.ban(connection.digest):
                     raise IllegalMove(reason)
@@ -210,7 +210,7 @@ class WebSocketEndpoint:
         content: Any = message.get("text") or message.get("bytes") or b""
         if len(content) > self.settings.limits.message_size:
             raise MessageTooLarge(
-                f"a message has at most {self.settings.limits.message_size} bytes"
+                f"a message may have at most {self.settings.limits.message_size} bytes"
             )
         found: bytes | str = content
         return found

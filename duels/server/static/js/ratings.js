@@ -21,7 +21,7 @@ export function RatingsPage() {
       ${(games.data?.games ?? []).map((game) => html`<option key=${game.slug} value=${game.slug}>${game.title}</option>`)}
     </select></label>
     ${asked.data && !ratings.length ? html`<p>There are no ratings in this game yet.</p>` : null}
-    <p>A finished match counts if it was played with the default rules, without hints, without moves taken back, and not to the turn limit.</p>
+    <p>A finished match counts if it was played with the default rules, without hints and without moves taken back, and ended before the turn limit.</p>
     ${ratings.length ? html`<div class="wide" role="region" aria-label="Ratings" tabindex="0"><table>
       <thead><tr><th scope="col">Place</th><th scope="col">Player</th><th scope="col">Rating</th><th scope="col">Deviation</th><th scope="col">Matches</th></tr></thead>
       <tbody>${ratings.map((one, n) => html`<tr key=${one.player.id}><td>${n + 1}</td>
