@@ -27,6 +27,8 @@ PLAYOUTS = 8  # random games by which the phase of a position is determined
 LONGEST = 500  # choices of such a game
 PHASES = ("early", "middle", "late")
 FORFEIT = "no usable answer"
+SIZES = tuple(most for most, _ in VERDICTS[1:-1])  # of regrets that have no other name
+LARGER = f"loses more than {SIZES[-1]:g}"
 WON, LOST, DOMINATED = "gives a sure win away", "leads to a sure loss", "dominated move"
 
 
@@ -97,7 +99,7 @@ class Item(NamedTuple):
         if move in solve(self.view.game).dominated(self.view, choice):
             return DOMINATED
         part = (float(best) - float(worth)) / unit.span
-        return next(name for most, name in VERDICTS if part <= most)
+        return next((f"loses up to {most:g}" for most in SIZES if part <= most), LARGER)
 
 
 def items_at_stake(

@@ -27,7 +27,8 @@ from duels.llm.dialogue import seen_lines
 from duels.llm.report import below, name, summary, title, with_interval
 from duels.llm.results import Result, headline
 
-WIDTH, ROW, LABEL, RIGHT = 800, 40, 210, 70  # of a chart of intervals
+WIDTH, ROW, LEFT, RIGHT = 800, 56, 16, 90  # of a chart of intervals
+LONG = 50  # characters of a label in a chart
 SAID = 600  # characters of an answer
 BAR = 100  # per cent
 MORE = """
@@ -35,7 +36,7 @@ MORE = """
   :root { --good: #7bd88f; --own: #22282e; } }
 body { max-width: 64rem; } h2 { margin-top: 2.5rem; } .wide { margin-bottom: 1.2rem; }
 td.number, th.number { text-align: right; font-variant-numeric: tabular-nums; }
-td.name, th.name { max-width: 16rem; white-space: normal; overflow-wrap: anywhere;
+td.name, th.name { min-width: 6rem; max-width: 16rem; white-space: normal;
   position: sticky; left: 0; background: var(--back); }
 .note { font-size: .9rem; } .mark { fill: var(--curve); } a { color: var(--curve); }
 svg.chart text { font-size: 15px; } svg.chart .scale { opacity: .75; }
@@ -248,7 +249,7 @@ def chart(
     high = max([1.0, *(figure.get("high", figure["mean"]) for figure in scale)])
 
     def place(number: float) -> float:
-        return LABEL + (WIDTH - LABEL - RIGHT) * (number - low) / (high - low)
+        return LEFT + (WIDTH - LEFT - RIGHT) * (number - low) / (high - low)
 
     bottom, shapes = ROW * len(rows) + 6, []
     for mark in (0.0, 0.25, 0.5, 0.75, 1.0):
@@ -259,11 +260,11 @@ def chart(
             "</text>"
         )
     for number, (text, figure) in enumerate(rows):
-        y, mean = ROW * (number + 0.5), figure["mean"]
+        y, mean = ROW * number + 40, figure["mean"]
         one, two = (place(figure.get(end, mean)) for end in ("low", "high"))
-        shown = text if len(text) <= 24 else text[:23] + "…"
+        shown = text if len(text) <= LONG else text[: LONG - 1] + "…"
         shapes.append(
-            f'<text x="0" y="{y + 5}">{_safe(shown)}<title>{_safe(text)}</title></text>'
+            f'<text x="0" y="{y - 14}">{_safe(shown)}<title>{_safe(text)}</title></text>'
             f'<line x1="{one:.1f}" x2="{two:.1f}" y1="{y}" y2="{y}" class="curve" '
             f'stroke-width="5"/><circle cx="{place(mean):.1f}" cy="{y}" r="7" class="mark"/>'
             f'<text x="{WIDTH}" y="{y + 5}" text-anchor="end">{mean:.3f}</text>'
@@ -309,7 +310,7 @@ def _mistakes(games: Sequence[Mapping[str, Any]]) -> str:
         return ""
     note = (
         "What each kind contributes to the mean regret. A dominated move is never better than some "
-        "other; good (up to 0.02), slip (0.05), mistake (0.15) and blunder are ranges of regret."
+        "other move. Mistakes of no named kind are counted by what they lose."
     )
     return f"<h2>Regret by kind of mistake</h2><p class='note'>{note}</p>{''.join(parts)}"
 

@@ -39,7 +39,7 @@ LEGAL, RESULT, WINNER = "legal moves", "result of moves", "who wins"
 KINDS = (LEGAL, RESULT, WINNER)
 LETTERS = "ABCDEFGH"
 CHOICES = 4  # positions to choose from
-MATCHES = 40  # random matches for each question, at most
+MATCHES = 20  # random matches for each question, at most
 OUTCOMES = ("The game goes on.", "You have won.", "The opponent has won.", "The game is a draw.")
 
 
@@ -66,18 +66,23 @@ class QuizQuestion(NamedTuple):
 
 def questions(game: AnyGame, n: int, seed: int) -> list[QuizQuestion]:
     """Up to `n` different questions, equally many of each kind that the game has."""
+    kinds = [kind for kind in KINDS if _of_kind(game, kind, 1, seed)]
+    found = []
+    for k, kind in enumerate(kinds):
+        wanted = n * (k + 1) // len(kinds) - n * k // len(kinds)
+        found += _of_kind(game, kind, wanted, seed)
+    return found
+
+
+def _of_kind(game: AnyGame, kind: str, wanted: int, seed: int) -> list[QuizQuestion]:
     found: dict[str, QuizQuestion] = {}
-    for k, kind in enumerate(KINDS):
-        wanted = n * (k + 1) // len(KINDS) - n * k // len(KINDS)
-        own: dict[str, QuizQuestion] = {}
-        for number in range(MATCHES * wanted):
-            if len(own) == wanted:
-                break
-            randomness = Random(f"bench quiz {seed} {kind} {number}")
-            question = _question(game, kind, randomness, number, len(own))
-            if question is not None:
-                own.setdefault(question.id, question)
-        found |= own
+    for number in range(MATCHES * wanted):
+        if len(found) == wanted:
+            break
+        randomness = Random(f"bench quiz {seed} {kind} {number}")
+        question = _question(game, kind, randomness, number, len(found))
+        if question is not None:
+            found.setdefault(question.id, question)
     return list(found.values())
 
 
@@ -87,13 +92,13 @@ def _question(
     """A question from a random match; None if the match has none."""
     picks = _random_match(game, number, randomness)
     at = randomness.randrange(len(picks))
-    if kind == WINNER and known % 2:
-        at = len(picks) - 1  # half of these questions are about the end of a match
+    if kind == WINNER:  # half of these questions are about the end of a match
+        at = len(picks) - 1 if known % 2 else randomness.randrange(max(1, len(picks) - 1))
     match = _replayed(game, number, picks[:at])
-    player = randomness.choice(match.deciders)
-    view = match.view(player)
     if kind == LEGAL:
-        return _legal(view, randomness)
+        return _legal(match.view(randomness.choice(match.deciders)), randomness)
+    player = randomness.randrange(2)
+    view = match.view(player)
     after = _replayed(game, number, picks[: at + 1])
     events = [told(event, player) for event in after.history(player)[len(view.history) :]]
     happened = ["Then this happens:", *(f"- {event}" for event in events), ""]
