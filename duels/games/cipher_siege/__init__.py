@@ -9,4 +9,6 @@ SPEC = GameSpec(
     charts="duels.games.cipher_siege.charts:charts",
     data="data",
     theme="theme",
+    small={"values": "2", "copies": "2", "integrity": "2", "hand": "1", "limit": "1"},
+    small_turns=4,
 )

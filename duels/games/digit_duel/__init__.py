@@ -9,4 +9,5 @@ SPEC = GameSpec(
     charts="duels.games.digit_duel.charts:charts",
     data="data",
     theme="theme",
+    small={"digits": "3", "life": "2/3"},
 )

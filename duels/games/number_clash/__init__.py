@@ -9,4 +9,5 @@ SPEC = GameSpec(
     charts="duels.games.number_clash.charts:charts",
     data="data",
     theme="theme",
+    small={"numbers": "4", "points": "2"},
 )

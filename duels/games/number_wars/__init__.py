@@ -8,4 +8,5 @@ SPEC = GameSpec(
     kernel="duels.games.number_wars.kernel:KERNEL",
     charts="duels.games.number_wars.charts:charts",
     theme="theme",
+    small={"numbers": "3", "lp": "10"},
 )
