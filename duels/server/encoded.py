@@ -14,8 +14,20 @@ import msgspec
 from duels.core.entries import Logged
 from duels.core.game import Outcome, Pick
 from duels.core.narrator import Passage
-from duels.core.presentation import Part, Step, Tree, tone
-from duels.core.wire import dump
+from duels.core.presentation import (
+    Die,
+    Hand,
+    Meter,
+    Part,
+    Pile,
+    Points,
+    Sealed,
+    Step,
+    Tokens,
+    Tree,
+    tone,
+)
+from duels.core.wire import NAMES, dump
 
 encode: Callable[[Any], bytes] = msgspec.json.Encoder().encode
 
@@ -61,6 +73,21 @@ class TreeJson(msgspec.Struct, tag="tree"):
     after: dict[str, TreeJson | None]
 
 
+class ItemJson(msgspec.Struct, tag="item", gc=False):
+    face: str
+    choice: str
+    spent: bool
+
+
+# The owner is the last field of each kind of part, and only items are in tuples.
+PARTS = {
+    kind: msgspec.defstruct(
+        f"{kind.__name__}Json", [(name, Any) for name in (*kind._fields, "id")], tag=NAMES[kind]
+    )
+    for kind in (Meter, Tokens, Hand, Pile, Die, Sealed, Points)
+}
+
+
 def encodable(value: Passage | Logged | Tree | None) -> Any:
     """What `encode` writes as the wire JSON of a value."""
     match value:
@@ -86,9 +113,15 @@ def encoded_part(part: Part, id: str) -> msgspec.Raw:
     try:
         return _encoded_part(part, id)
     except TypeError:  # not hashable: the game uses a list in it
-        return _encoded_part.__wrapped__(part, id)
+        return msgspec.Raw(encode({**dump(part), "id": id}))
 
 
 @lru_cache(8192)
 def _encoded_part(part: Part, id: str) -> msgspec.Raw:
-    return msgspec.Raw(encode({**dump(part), "id": id}))
+    made = PARTS[type(part)]
+    fields = [
+        tuple(ItemJson(*item) for item in value) if type(value) is tuple else value
+        for value in part[:-1]
+    ]
+    owner = None if part.owner is None else part.owner + 1
+    return msgspec.Raw(encode(made(*fields, owner, id)))

@@ -111,4 +111,4 @@ def passages(
 def _off_the_table(passage: narrator.Passage) -> narrator.Passage:
     """A passage without empty lines and those that the table shows."""
     lines = [line for line in passage.lines if line.strip() and tone(line) != ON_TABLE]
-    return passage._replace(lines=lines)
+    return narrator.Passage(passage.kind, passage.number, passage.viewer, lines)
