@@ -25,7 +25,7 @@ from duels.server.room_manager import RoomManager
 from duels.server.storage.base import CLOSED, OVER, WAITING, Row
 
 STATIC = Path(__file__).parent / "static"
-PAGES = ("/", "/match/{id}", "/match/{id}/replay", "/history", "/ratings", "/me")
+PAGES = ("/", "/match/{id}", "/match/{id}/replay", "/history", "/ratings", "/me", "/puzzles")
 META = "<!-- meta -->"
 DESCRIPTIONS = {  # of link previews, by state
     WAITING: "You are invited: open the link and join. There is no sign-up.",
@@ -85,7 +85,7 @@ class Pages:
         """The routes of pages, static files and images."""
         return [
             *(Route(path, self.page) for path in PAGES),
-            Route("/explore/{slug}", self.explore),
+            *(Route(f"/{page}/{{slug}}", self.page_of_game) for page in ("explore", "learn")),
             Route("/match/{id}/picture.png", self.picture),
             Route("/static/themes/index.json", self.themes),
             Route("/static/{path:path}", self.file),
@@ -106,8 +106,8 @@ class Pages:
         compressed = gzip.compress(body, 6, mtime=0)
         return _response(request, body, compressed, "text/html; charset=utf-8", "")
 
-    async def explore(self, request: Request) -> Response:
-        """The page of a game's explorer; 404 if there is no such game."""
+    async def page_of_game(self, request: Request) -> Response:
+        """The explorer or the lesson of a game; 404 if there is no such game."""
         found = await self.page(request)
         if request.path_params["slug"] not in catalogue():
             found.status_code = 404

@@ -13,6 +13,8 @@ const PAGES = [
   [/^\/match\/([\w-]+)\/replay$/, ([id]) => html`<${Later} key=${id} load=${() => import('./replay.js')} name="ReplayPage" id=${id} />`],
   [/^\/match\/([\w-]+)$/, ([id]) => html`<${RoomPage} key=${id} id=${id} />`],
   [/^\/explore\/([\w-]+)$/, ([slug]) => html`<${Later} key=${slug} load=${() => import('./explore.js')} name="ExplorePage" slug=${slug} />`],
+  [/^\/learn\/([\w-]+)$/, ([slug]) => html`<${Later} key=${slug} load=${() => import('./learn.js')} name="LearnPage" slug=${slug} />`],
+  [/^\/puzzles$/, () => html`<${Later} key="puzzles" load=${() => import('./puzzles.js')} name="PuzzlesPage" />`],
   [/^\/history$/, () => html`<${Later} key="history" load=${() => import('./history.js')} name="HistoryPage" />`],
   [/^\/ratings$/, () => html`<${Later} key="ratings" load=${() => import('./ratings.js')} name="RatingsPage" />`],
   [/^\/me$/, () => html`<${Later} key="me" load=${() => import('./me.js')} name="MePage" />`],
@@ -54,6 +56,7 @@ function Layout({ path, children }) {
     <header class="top">
       <a class="brand" href="/" aria-label="Duels, all games"><span aria-hidden="true">⚔</span> Duels</a>
       <nav aria-label="Pages">
+        <a href="/puzzles" aria-current=${here('/puzzles')}>Puzzles</a>
         <a href="/history" aria-current=${here('/history')}>History</a>
         <a href="/ratings" aria-current=${here('/ratings')}>Ratings</a>
         <a href="/me" aria-current=${here('/me')}>You</a>

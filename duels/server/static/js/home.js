@@ -113,6 +113,7 @@ function GameCard({ game, levels, look, onStart, onMore }) {
       </div>
       <button type="button" onClick=${() => onStart({ game: game.slug, opponent: 'friend' })}>Invite a friend</button>
       <button type="button" class="plain" aria-label=${`More ways to play ${game.title}`} onClick=${onMore}>More …</button>
+      <a class="explore-link" href=${`/learn/${game.slug}`} aria-label=${`Learn ${game.title}`}>Learn</a>
       <a class="explore-link" href=${`/explore/${game.slug}`} aria-label=${`Explore ${game.title}: the value of every move`}>Explore</a>
     </div>
   </li>`;
