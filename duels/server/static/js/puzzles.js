@@ -54,7 +54,7 @@ function Daily({ day }) {
     ${asked.error ? html`<${Trouble}>${asked.error}<//>` : null}
     ${!asked.data && !asked.error ? html`<p role="status">…</p>` : null}
     ${asked.data && !puzzles.length ? html`<p>No game of this server has positions for puzzles.</p>` : null}
-    ${puzzles.length ? html`<p class="marks" role="img" aria-label=${`Results: ${kept ? spoken(kept) : 'all open'}`}>${kept ? squares(kept) : '⬜'.repeat(puzzles.length)}</p>` : null}
+    ${puzzles.length ? html`<${Marks} day=${kept ?? { marks: Array(puzzles.length).fill(null) }} />` : null}
     ${puzzle ? html`<${Task} key=${now} puzzle=${puzzle} title=${`${now + 1} of ${puzzles.length}: ${puzzle.title}`} onDone=${done} />
       ${at !== null && !finished(kept) ? html`<p class="buttons"><button type="button" class="main" onClick=${() => setAt(null)}>Next puzzle</button></p>` : null}` : null}
     ${kept && finished(kept) ? html`<${Finished} day=${day} kept=${kept} />` : null}
@@ -69,11 +69,15 @@ function Ways({ day }) {
     <span class="streak">${days ? `Streak: ${days} ${days === 1 ? 'day' : 'days'}` : 'No streak yet'}</span></p>`;
 }
 
+/** The results of a day as squares. @param {{ day: import('./results.js').Day }} props */
+function Marks({ day }) {
+  return html`<span class="marks" role="img" aria-label=${`Results: ${spoken(day)}`}>${day.marks.map((mark, n) => html`<i key=${n} data-mark=${mark ?? undefined}>${mark === null ? '' : mark || '✗'}</i>`)}</span>`;
+}
+
 /** The result of a day, to share without its solutions. @param {{ day: string, kept: import('./results.js').Day }} props */
 function Finished({ day, kept }) {
   const text = `Duels puzzles ${day}: ${solved(kept)}/${kept.marks.length}\n${squares(kept)}\n${location.origin}/puzzles?day=${day}`;
   return html`<section class="card-panel" aria-label="Result of the day"><h2>${solved(kept)} of ${kept.marks.length} solved</h2>
-    <p class="marks" aria-hidden="true">${squares(kept)}</p>
     <${Copy} label="Result to share, without solutions" text=${text} />
     <p class="buttons"><a class="button" href="/puzzles?practice=1">Practise more</a></p></section>`;
 }
@@ -84,7 +88,7 @@ function Archive({ day }) {
   const dates = Array.from({ length: ARCHIVE }, (_, ago) => today(ago)).filter((date) => date >= FIRST);
   return html`<details class="archive"><summary>Archive</summary><ul>${dates.map((date) => html`<li key=${date}>
     <a href=${`/puzzles?day=${date}`} aria-current=${date === day ? 'page' : undefined}>${date}</a>
-    ${all[date] ? html`<span role="img" aria-label=${spoken(all[date])}>${squares(all[date])}</span>` : null}</li>`)}</ul></details>`;
+    ${all[date] ? html`<${Marks} day=${all[date]} />` : null}</li>`)}</ul></details>`;
 }
 
 const FIRST = '2026-01-01';
