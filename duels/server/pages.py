@@ -25,7 +25,16 @@ from duels.server.room_manager import RoomManager
 from duels.server.storage.base import CLOSED, OVER, WAITING, Row
 
 STATIC = Path(__file__).parent / "static"
-PAGES = ("/", "/match/{id}", "/match/{id}/replay", "/history", "/ratings", "/me", "/puzzles")
+PAGES = (
+    "/",
+    "/match/{id}",
+    "/match/{id}/replay",
+    "/match/{id}/mistakes",
+    "/history",
+    "/ratings",
+    "/me",
+    "/puzzles",
+)
 META = "<!-- meta -->"
 DESCRIPTIONS = {  # of link previews, by state
     WAITING: "You are invited: open the link and join. There is no sign-up.",

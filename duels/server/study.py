@@ -24,7 +24,7 @@ LAST_PAGE = 99_999  # of practice
 
 
 def lesson(slug: str) -> bytes:
-    """What Learn shows of a game, with the learner's table and options before each move, and the table at the end."""
+    """What Learn shows of a game, with what the learner sees: tables, and options of each move."""
     game = load(slug)
     if not ready(game):
         raise Unsolved(

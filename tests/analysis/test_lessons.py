@@ -11,9 +11,14 @@ from duels.analysis.position import match_after
 from duels.core.game import AnyGame
 from duels.core.lesson import MOVES
 from duels.games import BUILT_IN, charts, load, solve
+from duels.plotting.drawing import Bars
 from tests.plugins.goofspiel import BareGoofspiel
 
-OTHERS = [load("number-clash", numbers=4), load("firewall-breach", strength=4), BareGoofspiel(cards=3)]
+OTHERS = [
+    load("number-clash", numbers=4),
+    load("firewall-breach", strength=4),
+    BareGoofspiel(cards=3),
+]
 
 
 @pytest.mark.parametrize("game", [*map(load, BUILT_IN), *OTHERS], ids=str)
@@ -43,7 +48,7 @@ def test_charts_are_the_data_of_the_charts_that_are_drawn(slug: str) -> None:
     assert [one["title"] for one in found["charts"]] == [chart.title for chart in drawn]
     for one, chart in zip(found["charts"], drawn, strict=True):
         data = one["values"] if one["kind"] == "bars" else one["cells"]
-        own = chart.values if hasattr(chart, "values") else [list(row) for row in chart.cells]
+        own = chart.values if isinstance(chart, Bars) else [list(row) for row in chart.cells]
         assert data == own
     assert len(found["facts"]) >= 2
 

@@ -38,7 +38,7 @@ def check(puzzle: Puzzle) -> None:
     assert others, "a puzzle has a wrong move"
     best = max(worth.values())
     if puzzle.kind == "best":
-        slip = dict((name, most) for most, name in VERDICTS)["slip"]
+        slip = next(most for most, name in VERDICTS if name == "slip")
         assert len(puzzle.answer) == 1
         assert all(best - other >= slip - 1e-9 for other in others)
     else:

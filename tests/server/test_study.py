@@ -1,4 +1,4 @@
-"""Lessons and puzzles over HTTP: the data of the analysis, dates, refusals, and no match in them."""
+"""Lessons and puzzles over HTTP: the data of the analysis, dates, refusals, hidden hands."""
 
 from __future__ import annotations
 

@@ -11,6 +11,7 @@ import { Trouble } from './widgets.js';
 /** @type {[RegExp, (parts: string[]) => unknown][]} */
 const PAGES = [
   [/^\/match\/([\w-]+)\/replay$/, ([id]) => html`<${Later} key=${id} load=${() => import('./replay.js')} name="ReplayPage" id=${id} />`],
+  [/^\/match\/([\w-]+)\/mistakes$/, ([id]) => html`<${Later} key=${id} load=${() => import('./mistakes.js')} name="MistakesPage" id=${id} />`],
   [/^\/match\/([\w-]+)$/, ([id]) => html`<${RoomPage} key=${id} id=${id} />`],
   [/^\/explore\/([\w-]+)$/, ([slug]) => html`<${Later} key=${slug} load=${() => import('./explore.js')} name="ExplorePage" slug=${slug} />`],
   [/^\/learn\/([\w-]+)$/, ([slug]) => html`<${Later} key=${slug} load=${() => import('./learn.js')} name="LearnPage" slug=${slug} />`],

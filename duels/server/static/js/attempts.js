@@ -21,16 +21,17 @@ function loss(choice, move, unit) {
 
 /**
  * The question, the moves to choose from, and after the last try what each is worth.
- * @param {{ choice: Choice, answer: string[], unit?: string, onDone: (tries: number) => void }} props
+ * @param {{ choice: Choice, answer: string[], any?: boolean, unit?: string, onDone: (tries: number) => void }} props
+ *   any: one of the moves of the answer is enough
  *   onDone: with the number of the try that was right, 0 if none was
  */
-export function Attempt({ choice, answer, unit, onDone }) {
+export function Attempt({ choice, answer, any = false, unit, onDone }) {
   const [picked, setPicked] = useState(/** @type {string[]} */ ([]));
   const [tried, setTried] = useState(/** @type {string[][]} */ ([]));
   const [done, setDone] = useState(/** @type {number | null} */ (null));
-  const several = answer.length > 1;
+  const several = answer.length > 1 && !any;
   const judge = (/** @type {string[]} */ moves) => {
-    const right = moves.length === answer.length && moves.every((move) => answer.includes(move));
+    const right = moves.length === (several ? answer.length : 1) && moves.every((move) => answer.includes(move));
     const all = [...tried, moves];
     setTried(all);
     setPicked([]);
@@ -47,8 +48,8 @@ export function Attempt({ choice, answer, unit, onDone }) {
   const said = last.length === 0 ? '' : several
     ? `${last.filter((move) => answer.includes(move)).length} of ${answer.length} are right.` : loss(choice, last[0], unit);
   const told = done === null ? said && `${said} One more try.`
-    : done ? (several ? 'Correct: perfect play mixes exactly these moves.' : 'Correct: no other move is as good.')
-    : `${said} ${several ? `Perfect play mixes ${answer.join(', ')}.` : `${answer[0]} is best.`}`;
+    : done ? (several ? 'Correct: perfect play mixes exactly these moves.' : answer.length > 1 ? 'Correct: no move is better.' : 'Correct: no other move is as good.')
+    : `${said} ${several ? `Perfect play mixes ${answer.join(', ')}.` : `${answer.join(' or ')} is best.`}`;
   return html`<section class="attempt" aria-label="Your choice">
     ${done === null ? html`<div class="choices" role="group" aria-label="Moves">${Object.keys(choice.moves).map((move) => html`<button type="button" key=${move} data-move=${move}
         aria-pressed=${several ? String(picked.includes(move)) : undefined} disabled=${!several && tried.some(([one]) => one === move)} onClick=${() => pick(move)}>${move}</button>`)}</div>

@@ -34,6 +34,7 @@ export interface ReplayStep {
 export interface GradedMove {
   entry: number; player: Seat; position: string[]; move: string; before: number | null; after: number | null;
   regret: number | null; random_regret: number | null; stake: number | null; best: string; verdict: string | null;
+  distance?: number;
 }
 export interface Analysis {
   moves: GradedMove[]; start: number; curve: (number | null)[];
