@@ -82,7 +82,7 @@ def make_app(manager: RoomManager) -> Starlette:
         ],
         middleware=[
             Middleware(RequestTimer, manager.metrics.histograms["request_seconds"]),
-            Middleware(SecurityHeaders),
+            Middleware(SecurityHeaders, pages.version),
             Middleware(RequestLimits, manager),
         ],
         exception_handlers={HTTPException: unknown},

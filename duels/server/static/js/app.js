@@ -6,6 +6,7 @@ import { RoomPage } from './room.js';
 import { onPage } from './router.js';
 import { mute, muted } from './sound.js';
 import { saveItem, loadItem, remembers } from './store.js';
+import { isOutdated, onOutdated, work } from './version.js';
 import { Trouble } from './widgets.js';
 
 /** @type {[RegExp, (parts: string[]) => unknown][]} */
@@ -51,6 +52,8 @@ function Layout({ path, children }) {
     document.documentElement.dataset.scheme = scheme;
     saveItem('duels.scheme', scheme);
   }, [scheme]);
+  const [old, setOld] = useState(isOutdated());
+  useEffect(() => onOutdated(() => setOld(true)), []);
   const here = (/** @type {string} */ page) => (path === page ? 'page' : undefined);
   return html`
     <a class="skip" href="#main">Skip to content</a>
@@ -65,8 +68,10 @@ function Layout({ path, children }) {
       <button type="button" class="plain" onClick=${() => { mute(!quiet); setQuiet(!quiet); }}>Sound ${quiet ? 'off' : 'on'}</button>
       <button type="button" class="plain" onClick=${() => setScheme(SCHEMES[(SCHEMES.indexOf(scheme) + 1) % 3])}>Colours: ${scheme}</button>
     </header>
+    ${old ? html`<p class="forgetful" role="status">There is a new version of this page. <button type="button" onClick=${() => location.reload()}>Reload</button></p>` : null}
     ${remembers() ? null : html`<p class="forgetful" role="note">This browser stores no data for this site. If you reload or close this page, you lose your seat.</p>`}
     ${children}`;
 }
 
 render(html`<${App} />`, /** @type {HTMLElement} */ (document.getElementById('app')));
+work();
