@@ -28,6 +28,8 @@ class GameSpec(NamedTuple):
     solver: str = ""  # a subclass of `duels.algorithms.solution.Solution`
     kernel: str = ""  # a `duels.kernels.Kernel`
     charts: str = ""  # a function from the game to a list of `duels.plotting.drawing.Chart`
+    facts: str = ""  # a function from the game to a list of sentences, computed from its solution
+    lesson: str = ""  # a `duels.core.lesson.Lesson` with the default options
     data: str = ""
     theme: str = ""
     # Options of a variant whose whole policy takes about a hundred answers, and the choices after

@@ -99,7 +99,7 @@ def _http(manager: RoomManager) -> Starlette:
         ],
         middleware=[
             Middleware(RequestTimer, manager.metrics.histograms["request_seconds"]),
-            Middleware(SecurityHeaders),
+            Middleware(SecurityHeaders, pages.version),
             Middleware(RequestLimits, manager),
         ],
         exception_handlers={HTTPException: unknown},
