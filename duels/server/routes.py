@@ -94,6 +94,7 @@ class Api:
             route(one, self.match),
             route(f"{one}/join", self.join, "POST"),
             route(f"{one}/leave", self.leave, "POST"),
+            route(f"{one}/resign", self.resign, "POST"),
             route(f"{one}/record", self.record),
             route(f"{one}/replay", self.replay),
             route(f"{one}/analysis", self.analysis),
@@ -223,12 +224,13 @@ class Api:
         return encoded_response(self._games)
 
     async def rules(self, request: Request) -> Response:
-        """The rules of a game with the given options, and its table at the start."""
+        """The rules of a game with the given options, its table at the start, and its levels."""
         slug = request.path_params["slug"]
         options = {k: v for k, v in request.query_params.items() if (k, v) != ("first", "random")}
         game = self.manager.find(slug, **options)
         lines = [dump(Line(line, tone(line))) for line in rules(game)]
-        return json_response({"lines": lines, "table": dump_table(Match(game).view(None))})
+        table = dump_table(Match(game).view(None))
+        return json_response({"lines": lines, "table": table, "levels": levels(game)})
 
     async def value(self, request: Request) -> Response:
         """The value of a position, given by what has happened in it; never of a match."""
@@ -290,6 +292,13 @@ class Api:
             self._info(await self.matchmaking.leave(self._id(request), digest), digest)
         )
 
+    async def resign(self, request: Request) -> Response:
+        """Resign a match from outside, as from a list of matches."""
+        digest = self._known(request)
+        return json_response(
+            self._info(await self.matchmaking.resign(self._id(request), digest), digest)
+        )
+
     async def record(self, request: Request) -> Response:
         """The record of a match; redacted for the client while the match is played."""
         digest = self._digest(request)
@@ -307,9 +316,11 @@ class Api:
 
     async def replay(self, request: Request) -> Response:
         """The steps of a finished match."""
+        digest = self._digest(request)
         async with self.manager.using(self._id(request)) as room:
             self._over(room)
-            return json_response({"steps": messages.replay(room.playing())})
+            names = messages.names_of(room.row, seat_of(room.row, digest))
+            return json_response({"steps": messages.replay(room.playing(), names)})
 
     async def analysis(self, request: Request) -> Response:
         """The graded moves of a finished match; computed once and stored."""

@@ -3,7 +3,7 @@
 import { html, useEffect, useState } from './lib.js';
 import { checkDice } from './dice.js';
 import { go } from './router.js';
-import { Trouble, seatName, sentence } from './widgets.js';
+import { Trouble } from './widgets.js';
 
 /** @typedef {import('./room-state.js').Room} Room */
 /** @typedef {import('./protocol.js').Match} Match */
@@ -27,10 +27,10 @@ export function Ended({ room, match, connection }) {
     setTrouble(answer.reason ?? '');
   };
   const other = match.you && room.rematchOffers.some((seat) => seat !== match.you);
-  const name = match.you && seatName(match, /** @type {1 | 2} */ (3 - match.you));
+  const name = match.you && match.names[2 - match.you];
   return html`<section class=${`ended ${verdict(match.you, result)}`} aria-label="Result">
     <div role="status"><h2>${headline(match, result)}</h2>
-    <p>${sentence(result?.reason ?? '')}</p></div>
+    <p>${match.outcome?.detail ?? ''}</p></div>
     <p class="buttons">
       ${match.you && !room.rematch ? html`<button type="button" class="main" disabled=${offered} onClick=${rematch}>${other ? `Accept ${name}’s rematch` : 'Rematch'}</button>` : null}
       ${room.rematch ? html`<a class="button main" href=${`/match/${room.rematch}`}>Go to the rematch</a>` : null}
@@ -55,5 +55,5 @@ function verdict(you, result) {
 function headline(match, result) {
   if (!result || result.winner === null) return 'There is no winner';
   if (match.you) return result.winner === match.you ? 'You have won' : 'You have lost';
-  return `${seatName(match, result.winner)} has won`;
+  return `${match.names[result.winner - 1]} has won`;
 }
