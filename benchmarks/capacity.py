@@ -144,6 +144,7 @@ def measure(matches: int, seconds: float, rounds: int) -> Costs:
     from statistics import median
 
     from web_load import ours
+
     from tests.server.postgres import Postgres
 
     server = Postgres()
@@ -202,6 +203,7 @@ async def stored(matches: int = 40) -> float:
     import tempfile
 
     from web_memory import some
+
     from duels.server.room_manager import RoomManager
     from duels.server.settings import Settings
     from duels.server.storage.sqlite import SqliteStore

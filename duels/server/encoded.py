@@ -20,6 +20,7 @@ from duels.core.presentation import (
     Meter,
     Part,
     Pile,
+    Played,
     Points,
     Sealed,
     Step,
@@ -66,6 +67,8 @@ class StepJson(msgspec.Struct, tag="step"):
     question: str
     name: str
     listing: str
+    brief: str
+    effects: Mapping[str, str]
 
 
 class TreeJson(msgspec.Struct, tag="tree"):
@@ -77,6 +80,7 @@ class ItemJson(msgspec.Struct, tag="item", gc=False):
     face: str
     choice: str
     spent: bool
+    last: bool
 
 
 # The owner is the last field of each kind of part, and only items are in tuples.
@@ -84,7 +88,7 @@ PARTS = {
     kind: msgspec.defstruct(
         f"{kind.__name__}Json", [(name, Any) for name in (*kind._fields, "id")], tag=NAMES[kind]
     )
-    for kind in (Meter, Tokens, Hand, Pile, Die, Sealed, Points)
+    for kind in (Meter, Tokens, Hand, Pile, Die, Sealed, Played, Points)
 }
 
 
@@ -105,7 +109,9 @@ def encodable(value: Passage | Logged | Tree | None) -> Any:
 
 
 def _step(step: Step) -> StepJson:
-    return StepJson(*step._replace(refused=dict(step.refused)) if step.refused else step)
+    if step.refused or step.effects:  # msgspec encodes no mappings but dictionaries
+        step = step._replace(refused=dict(step.refused), effects=dict(step.effects))
+    return StepJson(*step)
 
 
 def encoded_part(part: Part, id: str) -> msgspec.Raw:

@@ -172,6 +172,15 @@ class Matchmaking:
             await self.manager.change(room, act)
             return room.row
 
+    async def resign(self, id: str, digest: str) -> Row:
+        """Resign a match that is played."""
+        async with self.manager.using(id) as room:
+            seat = seat_of(room.row, digest)
+            if seat is None:
+                raise IllegalMove("you have no seat in this match")
+            await self.manager.change(room, lambda: room.playing().resign(seat))
+            return room.row
+
 
 def origin(row: Row, user: str) -> str | None:
     """A digest of the address group of a player of a room; None for this machine.

@@ -41,7 +41,8 @@ class WebSocketConnection:
 
     __slots__ = (
         "_close_code", "_manager", "_queue", "_queued", "_reader", "_receive", "_send", "_writer",
-        "address", "closing", "current", "digest", "known", "seat", "wants_changes",
+        "address", "closing", "current", "digest", "known", "seat", "wants_captions",
+        "wants_changes",
     )  # fmt: skip
 
     def __init__(self, manager: RoomManager, receive: Receive, send: Send, address: str) -> None:
@@ -56,7 +57,7 @@ class WebSocketConnection:
         self.digest: str | None = None
         self.seat: int | None = None
         self.known = 0
-        self.wants_changes = self.current = False
+        self.wants_changes = self.wants_captions = self.current = False
 
     async def receive(self) -> Message:
         """The next message of the client; a disconnect message while the connection closes."""
@@ -167,6 +168,7 @@ class WebSocketEndpoint:
                     f" {hello.protocol}: reload the page or update the client"
                 )
             connection.wants_changes = hello.changes
+            connection.wants_captions = hello.captions
             if not is_room_id(id):
                 raise IllegalMove("there is no such match")
             room = await self.manager.room(id)
