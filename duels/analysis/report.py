@@ -312,6 +312,15 @@ def _result(result: Result) -> dict[str, Any]:
     return {"winner": winner, "by": result.by, "reason": result.reason}
 
 
+def _distance(analysis: Analysis, move: Graded) -> dict[str, int]:
+    """How many choices before the end a move was made, where the solution knows it."""
+    solution, match = analysis.solution, analysis.match
+    if match.game.private:
+        return {}
+    found = solution.distance(match.state_before(move.entry - 1))
+    return {} if found is None else {"distance": found}
+
+
 def to_json(analysis: Analysis) -> dict[str, Any]:
     """The analysis as JSON values; null where a value is not known."""
     match, highest = analysis.match, analysis.solution.unit.highest
@@ -343,6 +352,7 @@ def to_json(analysis: Analysis) -> dict[str, Any]:
                 "stake": number(move.stake),
                 "best": move.best,
                 "verdict": None if move.verdict == UNGRADED else move.verdict,
+                **_distance(analysis, move),
                 **_errors(move),
             }
             for move in analysis.moves

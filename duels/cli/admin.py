@@ -91,12 +91,10 @@ def admin(terminal: Terminal, given: Namespace) -> int:
         return prune(terminal, given)
     from duels.server.import_export import open_store
     from duels.server.moderation import Moderation
-    from duels.server.storage import is_postgres
 
     async def run() -> Result:
-        shared = is_postgres(given.database)
         async with open_store(given.database, beside=True) as store:
-            return await ACTIONS[given.action](Moderation(store, rates=shared), given)
+            return await ACTIONS[given.action](Moderation(store), given)
 
     data, lines = asyncio.run(run())
     terminal.say([json.dumps(data, ensure_ascii=False)] if given.json else lines)

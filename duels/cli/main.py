@@ -407,6 +407,11 @@ def _parser(
     )  # fmt: skip
 
     bench = command("bench", "measure a language model by exact regret or exploitability")
+    bench.add_argument(
+        "action", nargs="?", choices=("compare", "leaderboard"), metavar="compare|leaderboard",
+        help="compare two runs, or write one page of many runs (default: measure a model)",
+    )  # fmt: skip
+    bench.add_argument("folders", nargs="*", metavar="DIR", help="folders of runs")
     bench.add_argument("--model", metavar="NAME", help="the model's name on the server")
     bench.add_argument(
         "--base-url", metavar="URL",
@@ -416,8 +421,13 @@ def _parser(
         "--player", metavar="NAME", help="measure a built-in player instead, as a baseline"
     )
     bench.add_argument(
-        "--mode", choices=("positions", "policy"), default="positions",
-        help="positions: skill and regret; policy: exploitability (default: positions)",
+        "--baselines", action="store_true",
+        help="measure the built-in players too, and write a leaderboard",
+    )  # fmt: skip
+    bench.add_argument(
+        "--mode", choices=("positions", "matches", "policy", "quiz", "code"), default="positions",
+        help="positions: skill and regret; matches: score without luck; policy: exploitability; "
+        "quiz: the rules; code: the model writes a bot (default: positions)",
     )  # fmt: skip
     bench.add_argument(
         "--games",
@@ -425,7 +435,18 @@ def _parser(
         help="only these games (default: all that the mode can measure)",
     )
     options(bench)
-    number(bench, "positions of each game", 100)
+    bench.add_argument(
+        "--variants", type=count, default=0, metavar="N",
+        help="instead of the usual rules, N variants of each game with random options",
+    )  # fmt: skip
+    number(
+        bench, "positions, pairs of matches or questions of each game; with --mode code pairs "
+        "against each opponent (default: 100 positions, 50 pairs, 60 questions, 20 pairs)",
+    )  # fmt: skip
+    bench.add_argument(
+        "--opponent", metavar="LEVEL", default="perfect",
+        help="the built-in player of --mode matches (default: perfect)",
+    )  # fmt: skip
     bench.add_argument(
         "--samples", type=count, default=1, metavar="K", help="answers per position (default: 1)"
     )
@@ -436,6 +457,10 @@ def _parser(
     bench.add_argument(
         "--legal-moves", choices=("yes", "no"), default="yes",
         help="whether prompts list the legal moves (default: yes)",
+    )  # fmt: skip
+    bench.add_argument(
+        "--allow-code", action="store_true",
+        help="let --mode code run programs that the model writes, with your rights",
     )  # fmt: skip
     bench.add_argument(
         "--param", type=setting, action="append", default=[], metavar="NAME=VALUE",
@@ -465,12 +490,12 @@ def _parser(
     )  # fmt: skip
     bench.add_argument(
         "--seed", type=seed, default=1, metavar="N",
-        help="seed for the choice of positions (default: 1)",
+        help="seed for positions, matches, questions and variants (default: 1)",
     )  # fmt: skip
     bench.add_argument(
         "--out", metavar="DIR",
-        help="folder for answers and results; an interrupted run continues from it "
-        "(default: bench-MODEL)",
+        help="folder for answers and results, from which an interrupted run continues (default: "
+        "bench-MODEL); with leaderboard the page (default: leaderboard.html)",
     )  # fmt: skip
     json(bench)
 

@@ -34,7 +34,7 @@ from duels.core.game import (
 from duels.core.match import Match
 from duels.core.narrator import narrate
 from duels.core.parsing import read_move
-from duels.core.presentation import Hand, Part, Tokens, Tree
+from duels.core.presentation import ON_TABLE, Hand, Part, Tokens, Tree, tone
 from duels.core.record import dumps, loads, redacted
 from duels.core.views import choice_of, table_of
 from duels.core.wire import dump, dump_view, load_view
@@ -242,6 +242,11 @@ def check_texts(match: Match) -> None:
         lines = [line for passage in passages for line in passage.lines]
         broken = [line for line in lines if not isinstance(line, str) or "\n" in line]
         assert not broken, f"{broken}: opening, status, tell and ending give lists of single lines"
+        if game.status_on_table:
+            statuses = [line for told in passages if told.kind == "status" for line in told.lines]
+            assert all(not line.strip() or tone(line) == ON_TABLE for line in statuses), (
+                "status_on_table is set, but status() has lines without the tone of on_table()"
+            )
         assert passages[-1].kind == "ending"
         assert passages[-1].lines, "ending() gives no lines: tell who has won, as verdict() does"
         half = len(match.events) // 2

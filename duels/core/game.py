@@ -118,6 +118,8 @@ class Game(Generic[S, O]):
     timeout_move: ClassVar[Move | None] = None
     # Whether players have private cards: at one keyboard the screen is cleared between turns.
     private: ClassVar[bool] = False
+    # Whether `table` shows all that `status` says, so that clients with a table need no status.
+    status_on_table: ClassVar[bool] = False
     # For authors of bots: what each field of an observation holds, what each form of a move does
     # (words in capitals stand for numbers, and "…" for more of them), what chance outcomes are.
     about_fields: ClassVar[Mapping[str, str]] = {}

@@ -47,6 +47,7 @@ from duels.core.game import (
     Chance,
     Decide,
     Event,
+    Game,
     History,
     Move,
     Outcome,
@@ -119,9 +120,11 @@ class Match:
         self.clocks = Clocks(self.time_control)
         self.clock = now
         self.begun = self._at()
-        # Caches by viewer, filled on request: all events, and those of the current line.
+        # Caches by viewer, filled on request: all events, and those of the current line. A game
+        # without hidden events has one list for all viewers.
+        self._hides = type(game).redact is not Game.redact
         self._seen: dict[int | None, list[Entry]] = {}
-        self._stood: dict[int | None, tuple[int, list[Event]]] = {}
+        self._stood: dict[int | None, tuple[int, int, History]] = {}  # undos and events it is of
         self._timeline = Timeline(game.start())
         self._sealed: dict[int, tuple[Move | None, float]] = {}  # with time spent; None: too late
         self._settle()
@@ -228,8 +231,10 @@ class Match:
 
     def redact(self, number: int, viewer: int | None) -> Entry:
         """One event as a viewer may know it."""
+        _check(viewer)
+        if not self._hides:
+            return self.events[number]
         if (known := self._seen.get(viewer)) is None:
-            _check(viewer)
             known = self._seen[viewer] = []
         for n in range(len(known), number + 1):
             entry = self.events[n]
@@ -246,14 +251,15 @@ class Match:
                 self.observed_event(number, viewer) for number in timeline.line_before(before)
             )
             return tuple(event for event in observed if event is not None)
-        undone, known = self._stood.get(viewer, (-1, []))
+        key = viewer if self._hides else None
+        undone, count, known = self._stood.get(key, (-1, 0, ()))
         if undone != timeline.undone:
-            known = []
-            self._stood[viewer] = timeline.undone, known
-        for number in timeline.live[len(known) :]:
-            if (event := self.observed_event(number, viewer)) is not None:
-                known.append(event)
-        return tuple(known if before is None else known[: bisect_left(timeline.live, before)])
+            count, known = 0, ()
+        if count != len(timeline.live):
+            new = [self.observed_event(number, viewer) for number in timeline.live[count:]]
+            known += tuple(event for event in new if event is not None)
+            self._stood[key] = timeline.undone, len(timeline.live), known
+        return known if before is None else known[: bisect_left(timeline.live, before)]
 
     def observed_event(self, number: int, viewer: int | None) -> Event | None:
         """A pick or an outcome as a viewer saw it; None for any other kind of entry.

@@ -90,10 +90,13 @@ class Step(NamedTuple):
         >>> step.prompt, step.worded("", step.listing), step.worded(step.name, "")
         ('Player 1, enter your bid [1,2]:', 'Enter your bid [1,2]:', 'Player 1, enter your bid:')
         """
-        text = self.question or self.prompt
-        if name:
-            text = f"{name}, {text[0].lower()}{text[1:]}"
-        return f"{text.removesuffix(':')} {listing}:" if listing else text
+        return _worded(self.question or self.prompt, name, listing)
+
+
+def _worded(text: str, name: str, listing: str) -> str:
+    if name:
+        text = f"{name}, {text[0].lower()}{text[1:]}"
+    return f"{text.removesuffix(':')} {listing}:" if listing else text
 
 
 def question(
@@ -103,8 +106,8 @@ def question(
     """A step from the parts of its prompt: a question, the player addressed, the choices listed."""
     short = f"{text}:"
     name = "" if player is None else player_name(player)
-    step = Step(short, choices, many, refused, kind, short, name, listing)
-    return step._replace(prompt=step.worded(name, listing)) if name or listing else step
+    prompt = _worded(short, name, listing)
+    return Step(prompt, choices, many, refused, kind, short, name, listing)
 
 
 class Tree(NamedTuple):
@@ -124,7 +127,8 @@ def tree(ask: Callable[[str], Step | None], so_far: str = "") -> Tree | None:
     step = ask(so_far)
     if step is None or step.many:
         return None if step is None else Tree(step)
-    return Tree(step, {word: tree(ask, f"{so_far} {word}".strip()) for word in step.choices})
+    before = f"{so_far} " if so_far else ""
+    return Tree(step, {word: tree(ask, before + word) for word in step.choices})
 
 
 class Item(NamedTuple):

@@ -10,6 +10,7 @@ the module of its rules; each part is imported when it is first used.
 
 import os
 import sys
+from collections.abc import Mapping
 from importlib import import_module
 from typing import Any, NamedTuple
 
@@ -27,8 +28,14 @@ class GameSpec(NamedTuple):
     solver: str = ""  # a subclass of `duels.algorithms.solution.Solution`
     kernel: str = ""  # a `duels.kernels.Kernel`
     charts: str = ""  # a function from the game to a list of `duels.plotting.drawing.Chart`
+    facts: str = ""  # a function from the game to a list of sentences, computed from its solution
+    lesson: str = ""  # a `duels.core.lesson.Lesson` with the default options
     data: str = ""
     theme: str = ""
+    # Options of a variant whose whole policy takes about a hundred answers, and the choices after
+    # which it is a draw; the game itself where these are empty.
+    small: Mapping[str, str] = {}
+    small_turns: int | None = None
 
     def folder(self, name: str) -> str:
         """The path of a folder next to the module of the rules."""

@@ -13,6 +13,7 @@ import os
 import time
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import suppress
+from datetime import date
 from functools import lru_cache
 from typing import Any
 
@@ -29,6 +30,7 @@ from duels.core.player import View
 from duels.games import load
 from duels.players import BUILT_IN, make_opponent, needs_solution
 from duels.players.hints import search_hint, solved_hint
+from duels.server import study
 from duels.server.explored import explored
 from duels.server.fair_queue import FairQueue
 from duels.server.metrics import Histogram
@@ -89,6 +91,21 @@ class ComputerPlayers:
     ) -> bytes:
         """The position after these picks and outcomes, as JSON; a DuelsError if it is refused."""
         found: bytes = await self._run(GRADE, user, explored, slug, options, after)
+        return found
+
+    async def lesson(self, user: str, slug: str) -> bytes:
+        """What Learn shows of a game, as JSON."""
+        found: bytes = await self._run(GRADE, user, study.lesson, slug)
+        return found
+
+    async def puzzles_of_day(self, user: str, day: date) -> bytes:
+        """The puzzles of a day, as JSON."""
+        found: bytes = await self._run(GRADE, user, study.puzzles_of_day, day)
+        return found
+
+    async def practice(self, user: str, page: int, slug: str | None) -> bytes:
+        """A page of puzzles for practice, as JSON."""
+        found: bytes = await self._run(GRADE, user, study.practice, page, slug)
         return found
 
     async def _run(self, pool: str, user: str, work: Any, *given: Any) -> Any:

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
-
-import msgspec
 
 from duels.core import narrator
 from duels.core.entries import Logged, Timeout
@@ -16,21 +13,14 @@ from duels.core.options import Choice, First, Flag, Number, Option, Pair
 from duels.core.presentation import Shared
 from duels.core.wire import dump
 from duels.games import find
+from duels.server.encoded import encodable, encode
 from duels.server.match_start import published
 from duels.server.rooms import Incomplete, Room
 from duels.server.storage.base import COMPUTER, OVER, PLAYING, Row, StoredRating, Unavailable
-from duels.server.views import (
-    DisplayedView,
-    changes,
-    off_the_table,
-    open_table,
-    passages,
-    view_json,
-)
+from duels.server.views import DisplayedView, changes, open_table, passages, view_json
 
 PROTOCOL = 3
 Json = dict[str, Any]
-encode: Callable[[Any], bytes] = msgspec.json.Encoder().encode
 
 
 def match_info(row: Row, you: int | None) -> Json:
@@ -114,16 +104,15 @@ def update(
         "type": "update",
         "since": since,
         "moment": version,
-        "events": [dump(logged) for logged in match.log(viewer, since)],
+        "events": [encodable(logged) for logged in match.log(viewer, since)],
         "to_move": [player + 1 for player in match.deciders],
         "now": room.settings.now(),
     }
-    told = passages(match, viewer, since)
+    told = passages(match, now, since, table_shown=before is not None)
+    data["passages"] = [encodable(passage) for passage in told]
     if before is None:
-        data["passages"] = [dump(passage) for passage in told]
         data["view"] = view_json(now)
     else:
-        data["passages"] = [dump(passage) for passage in map(off_the_table, told) if passage.lines]
         data["changes"] = changes(before, now)
     if match.result is not None:
         data["revealed"] = {"table": open_table(match), "match": match_info(room.row, viewer)}

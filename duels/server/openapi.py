@@ -50,6 +50,7 @@ def document() -> Json:
         "name": "after", "in": "query",
         "schema": {"type": "array", "items": {"type": "string"}, "maxItems": LONGEST_LINE},
     }  # fmt: skip
+    game = {"name": "game", "in": "query", "schema": {"type": "string"}}
     paths: Json = {
         "/api/games": {"get": _op("The games, the levels and the reactions", _listing("games"))},
         "/api/games/{slug}/rules": {
@@ -57,6 +58,18 @@ def document() -> Json:
         },
         "/api/value/{slug}": {
             "get": _op("The value of a position", _listing("choices", "table"), [*slug, after],
+                       refused=(400, 404, 422))
+        },
+        "/api/learn/{slug}": {
+            "get": _op("Guided moves, charts and facts", _listing("charts", "facts"), slug,
+                       refused=(404, 422))
+        },
+        "/api/puzzles/day/{date}": {
+            "get": _op("The puzzles of a day", _listing("puzzles"), [_in_path("date")],
+                       refused=(400, 404))
+        },
+        "/api/puzzles/practice/{page}": {
+            "get": _op("Puzzles for practice", _listing("puzzles"), [_in_path("page"), game],
                        refused=(400, 404, 422))
         },
         "/api/matches": {

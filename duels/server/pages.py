@@ -25,7 +25,16 @@ from duels.server.room_manager import RoomManager
 from duels.server.storage.base import CLOSED, OVER, WAITING, Row
 
 STATIC = Path(__file__).parent / "static"
-PAGES = ("/", "/match/{id}", "/match/{id}/replay", "/history", "/ratings", "/me")
+PAGES = (
+    "/",
+    "/match/{id}",
+    "/match/{id}/replay",
+    "/match/{id}/mistakes",
+    "/history",
+    "/ratings",
+    "/me",
+    "/puzzles",
+)
 META = "<!-- meta -->"
 DESCRIPTIONS = {  # of link previews, by state
     WAITING: "You are invited: open the link and join. There is no sign-up.",
@@ -50,20 +59,22 @@ TYPES = {
     ".mjs": "text/javascript",
     ".webmanifest": "application/manifest+json",
 }
+FOR_EVER = "public, max-age=31536000, immutable"
 PICTURES = 512  # preview images in memory; each has a few kilobytes
 COMPRESSED = {".js", ".mjs", ".css", ".html", ".svg", ".json", ".webmanifest", ".txt"}
 
 
 class SecurityHeaders:
-    """ASGI middleware that adds security headers to every response."""
+    """ASGI middleware that adds security headers, and the version of the pages, to responses."""
 
-    def __init__(self, app: ASGIApp) -> None:
+    def __init__(self, app: ASGIApp, version: str = "") -> None:
         self.app = app
+        self.headers = [*HEADERS, *([(b"duels-version", version.encode())] if version else [])]
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         async def send_with_headers(message: Message) -> None:
             if message["type"] == "http.response.start":
-                message["headers"] = [*message.get("headers", []), *HEADERS]
+                message["headers"] = [*message.get("headers", []), *self.headers]
             await send(message)
 
         await self.app(scope, receive, send_with_headers if scope["type"] == "http" else send)
@@ -73,6 +84,8 @@ class Pages:
     """Pages and static files, cached in memory until they change on disk.
 
     They are compressed once; Starlette's `StaticFiles` reads and compresses them for each request.
+    The pages refer to the files below `/static/VERSION/`, where browsers keep them for a year; a
+    new version of any file has another address.
     """
 
     def __init__(self, manager: RoomManager, static: Path = STATIC) -> None:
@@ -81,13 +94,25 @@ class Pages:
         self._drawing = asyncio.Lock()
         self._pictures: dict[tuple[str, ...], asyncio.Task[bytes]] = {}  # least recently used first
 
+    @cached_property
+    def version(self) -> str:
+        """A digest of all static files, those of themes included, at the start of the server."""
+        files = {str(path.relative_to(self.static)): path for path in self.static.rglob("*.*")}
+        digest = sha256()
+        for name, path in sorted({**files, **self._themes}.items()):
+            if path.is_file():
+                digest.update(f"{name} {sha256(path.read_bytes()).hexdigest()} ".encode())
+        return digest.hexdigest()[:16]
+
     def routes(self) -> list[Route]:
         """The routes of pages, static files and images."""
         return [
             *(Route(path, self.page) for path in PAGES),
-            Route("/explore/{slug}", self.explore),
+            *(Route(f"/{page}/{{slug}}", self.page_of_game) for page in ("explore", "learn")),
             Route("/match/{id}/picture.png", self.picture),
+            Route("/sw.js", self.service_worker),
             Route("/static/themes/index.json", self.themes),
+            Route(f"/static/{self.version}/themes/index.json", self.themes),
             Route("/static/{path:path}", self.file),
             Route("/favicon.ico", self.no_icon),
         ]
@@ -103,11 +128,12 @@ class Pages:
             scheme = "https"
         tags = _tags(row, f"{scheme}://{request.url.netloc}")
         body = index[1].replace(META.encode(), tags.encode(), 1)
+        body = body.replace(b'"/static/', f'"/static/{self.version}/'.encode())
         compressed = gzip.compress(body, 6, mtime=0)
         return _response(request, body, compressed, "text/html; charset=utf-8", "")
 
-    async def explore(self, request: Request) -> Response:
-        """The page of a game's explorer; 404 if there is no such game."""
+    async def page_of_game(self, request: Request) -> Response:
+        """The explorer or the lesson of a game; 404 if there is no such game."""
         found = await self.page(request)
         if request.path_params["slug"] not in catalogue():
             found.status_code = 404
@@ -122,14 +148,31 @@ class Pages:
             return None
 
     async def file(self, request: Request) -> Response:
-        """A static file."""
-        found = self._read(request.path_params["path"])
+        """A static file; below the version, browsers need not ask for it again."""
+        path = request.path_params["path"]
+        name = path.removeprefix(f"{self.version}/")
+        found = self._read(name)
         if found is None:
             return Response("there is no such file", 404)
         _, body, compressed, tag = found
+        kept = "no-cache" if name == path else FOR_EVER
         if request.headers.get("if-none-match") == tag:
-            return Response(status_code=304, headers={"ETag": tag, "Cache-Control": "no-cache"})
-        return _response(request, body, compressed, _media_type(request.path_params["path"]), tag)
+            return Response(status_code=304, headers={"ETag": tag, "Cache-Control": kept})
+        return _response(request, body, compressed, _media_type(name), tag, kept)
+
+    async def service_worker(self, request: Request) -> Response:
+        """The service worker, which must be at the root to serve pages; it contains the version."""
+        found = self._read("sw.js")
+        if found is None:
+            return Response("the pages are not installed", 404)
+        names = (str(path.relative_to(self.static)) for path in self.static.glob("js/*.js"))
+        files = sorted([*names, "base.css", "table.css", "explore.css", "study.css", "icon.svg"])
+        files += [f"vendor/{path.name}" for path in self.static.glob("vendor/*.js")]
+        files += [name for name in self._themes if not name.endswith(".json")]
+        shell = [f"/static/{self.version}/{name}" for name in [*files, "themes/index.json"]]
+        body = found[1].replace(b"'VERSION'", json.dumps(self.version).encode())
+        body = body.replace(b"['SHELL']", json.dumps(shell).encode())
+        return _response(request, body, gzip.compress(body, 6, mtime=0), TYPES[".js"], "")
 
     @cached_property
     def _themes(self) -> dict[str, Path]:
@@ -203,9 +246,10 @@ class Pages:
 
 
 def _response(
-    request: Request, body: bytes, compressed: bytes | None, kind: str, tag: str
-) -> Response:
-    headers = {"Cache-Control": "no-cache", "Vary": "Accept-Encoding"}
+    request: Request, body: bytes, compressed: bytes | None, kind: str, tag: str,
+    kept: str = "no-cache",
+) -> Response:  # fmt: skip
+    headers = {"Cache-Control": kept, "Vary": "Accept-Encoding"}
     if tag:
         headers["ETag"] = tag
     if compressed is not None and "gzip" in request.headers.get("accept-encoding", ""):

@@ -12,6 +12,7 @@ from duels.server.websocket import FORWARDED, POLICY_VIOLATION, address_of
 
 ADMITTED = "duels.admitted"  # in the scope of a request that was counted already
 ANSWERS = "websocket.http.response"  # extension: a handshake may be refused with any status
+COMPUTED = ("/api/value/", "/api/learn/", "/api/puzzles/")
 FOR_OPERATORS = ("/healthz", "/readyz", "/metrics")
 
 
@@ -25,7 +26,9 @@ def cost(path: str) -> float:
         return 0.1
     if path.endswith("/picture.png"):
         return 4.0
-    heavy = path.startswith("/api/value/") or path.endswith(("/analysis", "/replay"))
+    heavy = path.startswith(("/api/value/", "/api/learn/", "/api/puzzles/")) or path.endswith(
+        ("/analysis", "/replay")
+    )
     return 2.0 if heavy else 1.0
 
 

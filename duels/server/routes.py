@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Awaitable, Callable
+from datetime import UTC, date, datetime, timedelta
 from typing import Annotated, Any
 
 import msgspec
@@ -45,6 +46,7 @@ from duels.server.storage.base import (
     Unavailable,
     log,
 )
+from duels.server.study import FIRST_DAY, LAST_PAGE
 from duels.server.validation import check
 from duels.server.websocket import address_of
 
@@ -52,6 +54,7 @@ PAGE = 50  # matches on a page of the history
 BEST = 100  # ratings listed
 CHALLENGES = 50
 CACHED_VALUES = 2048  # positions in memory; each has a few kilobytes
+FIRST_BEGINS = timedelta(hours=14)  # before UTC, a day begins in the first time zone
 Endpoint = Callable[[Request], Awaitable[Response]]
 
 
@@ -89,6 +92,9 @@ class Api:
             route("/api/games", self.games),
             route("/api/games/{slug}/rules", self.rules),
             route("/api/value/{slug}", self.value),
+            route("/api/learn/{slug}", self.lesson),
+            route("/api/puzzles/day/{date}", self.puzzles_of_day),
+            route("/api/puzzles/practice/{page}", self.practice),
             route("/api/matches", self.matches),
             route("/api/matches", self.create, "POST"),
             route(one, self.match),
@@ -238,10 +244,63 @@ class Api:
         if len(after) > LONGEST_LINE:
             raise OptionError(f"after: expected at most {LONGEST_LINE} moves and outcomes")
         options = self.manager.find(slug, **given).settings()
-        key = (slug, *options.items(), *after)
+
+        async def compute(user: str) -> bytes:
+            return await self.manager.computers.explore(user, slug, options, after)
+
+        return await self._computed(request, (slug, *options.items(), *after), compute)
+
+    async def lesson(self, request: Request) -> Response:
+        """The lesson, the charts and the facts of a game."""
+        slug = exact_slug(request.path_params["slug"])
+
+        async def compute(user: str) -> bytes:
+            return await self.manager.computers.lesson(user, slug)
+
+        return await self._computed(request, ("lesson", slug), compute)
+
+    async def puzzles_of_day(self, request: Request) -> Response:
+        """The puzzles of a day, which has begun somewhere."""
+        day = self._day(request.path_params["date"])
+
+        async def compute(user: str) -> bytes:
+            return await self.manager.computers.puzzles_of_day(user, day)
+
+        return await self._computed(request, ("puzzles", day), compute)
+
+    async def practice(self, request: Request) -> Response:
+        """A page of puzzles for practice."""
+        text = request.path_params["page"]
+        if not (text.isascii() and text.isdecimal() and len(text) <= len(str(LAST_PAGE))):
+            raise OptionError(f"page: expected a number from 0 to {LAST_PAGE}; got {quote(text)}")
+        given = request.query_params.get("game")
+        slug = None if given is None else exact_slug(given)
+
+        async def compute(user: str) -> bytes:
+            return await self.manager.computers.practice(user, int(text), slug)
+
+        return await self._computed(request, ("practice", int(text), slug), compute)
+
+    def _day(self, text: str) -> date:
+        """A day that has puzzles."""
+        try:
+            day = date.fromisoformat(text)
+        except ValueError:
+            day = None
+        if day is None or day.isoformat() != text:  # other forms would be kept in memory again
+            raise OptionError(f"date: expected YYYY-MM-DD; got {quote(text)}")
+        now = datetime.fromtimestamp(self.manager.settings.now(), UTC)
+        if not FIRST_DAY <= day <= (now + FIRST_BEGINS).date():
+            raise Refusal(404, f"there are puzzles from {FIRST_DAY} to today; got {quote(text)}")
+        return day
+
+    async def _computed(
+        self, request: Request, key: tuple[Any, ...], compute: Callable[[str], Awaitable[bytes]]
+    ) -> Response:
+        """A response that is the same for all clients: from memory, or computed and kept there."""
         known = self._values.pop(key, None)
         if known is None:
-            known = await self.manager.computers.explore(self._user(request), slug, options, after)
+            known = await compute(self._user(request))
         self._values[key] = known  # the most recently used last
         if len(self._values) > CACHED_VALUES:
             del self._values[next(iter(self._values))]

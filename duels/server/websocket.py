@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 import time
 from typing import Any
 from urllib.parse import urlsplit
@@ -24,6 +25,7 @@ from duels.server.storage.base import Unavailable
 POLICY_VIOLATION, TOO_LARGE, SERVICE_RESTART, TRY_AGAIN_LATER = 1008, 1009, 1012, 1013
 DISCONNECT: Message = {"type": "websocket.disconnect"}
 CLOSE_WITHIN = 2.0  # seconds for the last message to a client
+PATH = re.compile("/ws/([^/]+)")
 FORWARDED = "duels.forwarded"  # in the scope of a request that another worker has forwarded
 # Tokens, in addition to the one of every message.
 MALFORMED_COST = 4.0
@@ -130,8 +132,10 @@ class WebSocketEndpoint:
         assert message["type"] == "websocket.connect"
         address = address_group(address_of(scope, self.settings.proxy))
         metrics, limits, shared = self.manager.metrics, self.settings.limits, self.manager.limits
+        found = PATH.fullmatch(scope["path"].removeprefix(scope.get("root_path", "")))
         if (
-            not origin_fits(scope, self.settings)
+            found is None
+            or not origin_fits(scope, self.settings)
             or metrics.connections >= limits.connections
             or not shared.hold(WEBSOCKETS, address, limits.connections_per_address)
         ):
@@ -145,7 +149,7 @@ class WebSocketEndpoint:
             await send({"type": "websocket.accept"})
             connection = WebSocketConnection(self.manager, receive, send, address)
             try:
-                await self._serve(scope["path_params"]["id"], connection)
+                await self._serve(found[1], connection)
             finally:
                 await connection.close()
         finally:

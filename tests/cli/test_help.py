@@ -33,6 +33,7 @@ def test_every_command_is_in_one_group_and_has_examples(tmp_path: Path) -> None:
     assert max(map(len, shown.splitlines())) <= 100
 
 
+@pytest.mark.cases(12)
 @pytest.mark.parametrize("name", NAMES)
 def test_help_of_a_command_has_a_summary_and_examples(name: str, tmp_path: Path) -> None:
     shown = run(tmp_path, f"help {name}")

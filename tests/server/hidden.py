@@ -35,7 +35,8 @@ FIXED = replace(QUICK, now=lambda: NOW, secret=lambda: SECRET, room_id=lambda: I
 PATHS = (
     "/api/matches/{}", "/api/matches/{}/record", "/api/matches/{}/replay", "/api/matches/{}/fair",
     "/api/matches/{}/analysis", "/api/matches", "/match/{}", "/match/{}/picture.png",
-    "/api/me/history", "/api/value/{}", "/explore/{}",
+    "/api/me/history", "/api/value/{}", "/explore/{}", "/api/learn/{}", "/learn/{}",
+    "/api/puzzles/day/{}", "/api/puzzles/practice/{}", "/puzzles",
 )  # fmt: skip
 Told = dict[str, Any]
 

@@ -7,6 +7,10 @@ SPEC = GameSpec(
     solver="duels.games.cipher_siege.solver:CipherSiegeSolution",
     kernel="duels.games.cipher_siege.kernel:KERNEL",
     charts="duels.games.cipher_siege.charts:charts",
+    facts="duels.games.cipher_siege.charts:facts",
+    lesson="duels.games.cipher_siege.lesson:LESSON",
     data="data",
     theme="theme",
+    small={"values": "2", "copies": "2", "integrity": "2", "hand": "1", "limit": "1"},
+    small_turns=4,
 )

@@ -15,6 +15,19 @@ def charts(game: AnyGame) -> list[Chart]:
     return [first_turn(game)]
 
 
+def facts(game: AnyGame) -> list[str]:
+    """What the strategy shows, with its figures."""
+    assert isinstance(game, CipherSiege)
+    played = first_turn(game).values
+    likely = max(played, key=lambda name: played[name])
+    at_once = 100 * played["attack and win at once"]
+    share = 100 * played[likely]
+    return [
+        f"The strategy begins most often with: {likely} ({share:.0f} % of dealt hands).",
+        f"In {at_once:.2f} % of dealt hands the player who starts can win on the first turn.",
+    ]
+
+
 def first_turn(game: CipherSiege) -> Bars:
     """The actions of the first turn, averaged over all dealt hands; winning attacks separately."""
     solution = solve(game)

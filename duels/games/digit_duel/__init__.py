@@ -7,6 +7,9 @@ SPEC = GameSpec(
     solver="duels.games.digit_duel.solver:DigitDuelSolution",
     kernel="duels.games.digit_duel.kernel:KERNEL",
     charts="duels.games.digit_duel.charts:charts",
+    facts="duels.games.digit_duel.charts:facts",
+    lesson="duels.games.digit_duel.lesson:LESSON",
     data="data",
     theme="theme",
+    small={"digits": "3", "life": "2/3"},
 )

@@ -15,6 +15,24 @@ def charts(game: AnyGame) -> list[Chart]:
     return [winners(game) if game.usual() else first_moves(game)]
 
 
+def facts(game: AnyGame) -> list[str]:
+    """What the solution shows, with its figures."""
+    assert isinstance(game, DigitDuel)
+    start, solution = game.start(), solve(game)
+    choice = solution.assess_state(start, start.attacker)
+    winning = [move for move in choice.options if choice.worth(move) == 1]
+    found = [f"{len(winning)} of {len(choice.options)} first attacks win with perfect play."]
+    if game.usual():
+        cells = winners(game).cells
+        won = sum(row.count("W") for row in cells)
+        count = sum(map(len, cells))
+        found.append(f"The first attacker wins from {won} of {count} pairs of life points.")
+        less, more = game.life[0] - 1, game.life[0]
+        if cells[less - 1][more - 1] == "L":
+            found.append(f"With {less} life points against {more} the defender wins instead.")
+    return found
+
+
 def winners(game: DigitDuel) -> Grid:
     solution = solve(game)
     lives = range(1, max(game.life) + 1)

@@ -7,5 +7,7 @@ SPEC = GameSpec(
     solver="duels.games.firewall_breach.solver:FirewallBreachSolution",
     kernel="duels.games.firewall_breach.kernel:KERNEL",
     charts="duels.games.firewall_breach.charts:charts",
+    facts="duels.games.firewall_breach.charts:facts",
+    lesson="duels.games.firewall_breach.lesson:LESSON",
     theme="theme",
 )

@@ -13,6 +13,17 @@ def charts(game: AnyGame) -> list[Chart]:
     return [best_actions(game)]
 
 
+def facts(game: AnyGame) -> list[str]:
+    """What the solution shows, with its figures."""
+    assert isinstance(game, FirewallBreach)
+    cells = [cell for row in best_actions(game).cells for cell in row]
+    attack, bypass, either = (cells.count(mark) for mark in "AB=")
+    return [
+        f"In {either} of {len(cells)} positions both actions are exactly equal.",
+        f"Only the attack is right in {attack} positions, only the bypass in {bypass}.",
+    ]
+
+
 def best_actions(game: FirewallBreach) -> Grid:
     solution = solve(game)
     marks = {("attack",): "A", ("bypass",): "B", ("attack", "bypass"): "="}

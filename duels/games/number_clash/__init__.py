@@ -7,6 +7,9 @@ SPEC = GameSpec(
     solver="duels.games.number_clash.solver:NumberClashSolution",
     kernel="duels.games.number_clash.kernel:KERNEL",
     charts="duels.games.number_clash.charts:charts",
+    facts="duels.games.number_clash.charts:facts",
+    lesson="duels.games.number_clash.lesson:LESSON",
     data="data",
     theme="theme",
+    small={"numbers": "4", "points": "2"},
 )

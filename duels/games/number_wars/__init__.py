@@ -7,5 +7,8 @@ SPEC = GameSpec(
     solver="duels.games.number_wars.solver:NumberWarsSolution",
     kernel="duels.games.number_wars.kernel:KERNEL",
     charts="duels.games.number_wars.charts:charts",
+    facts="duels.games.number_wars.charts:facts",
+    lesson="duels.games.number_wars.lesson:LESSON",
     theme="theme",
+    small={"numbers": "3", "lp": "10"},
 )

@@ -13,6 +13,22 @@ def charts(game: AnyGame) -> list[Chart]:
     return [race(game)]
 
 
+def facts(game: AnyGame) -> list[str]:
+    """What the solution shows, with its figures."""
+    assert isinstance(game, NumberWars)
+    start, solution = game.start(), solve(game)
+    choice = solution.assess_state(start, start.mover)
+    winning = [move for move in choice.options if choice.worth(move) == 1]
+    found = [
+        f"With perfect play the game takes {solution.distance(start)} turns.",
+        f"{len(winning)} of {len(choice.options)} first attacks keep the win.",
+    ]
+    lost = start._replace(mover=1 - start.mover)
+    if solution.value(lost) != solution.value(start):
+        found.append("A single lost turn at the start hands the win to the opponent.")
+    return found
+
+
 def race(game: NumberWars) -> Grid:
     solution = solve(game)
     steps = [str(lp) for lp in range(10, max(game.lp) + 1, 10)]

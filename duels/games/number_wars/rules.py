@@ -95,6 +95,7 @@ class NumberWars(Game[State, State]):
     summary = "Take your opponent from 100 life points to zero, attacking with each number once."
     rules = RULES
     timeout_move = TIMEOUT
+    status_on_table = True
 
     lp = Pair(100, 1, 999, "starting life points")
     numbers = Number(10, 1, 20, "attack numbers, from 1 up")

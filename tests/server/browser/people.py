@@ -42,7 +42,8 @@ class Site:
         width, height = size
         made = self.browser.new_context(
             viewport={"width": width, "height": height},
-            **{"reduced_motion": "reduce", **context},
+            # A service worker hides requests from the tests; those about it allow it.
+            **{"reduced_motion": "reduce", "service_workers": "block", **context},
         )
         made.set_default_timeout(TIMEOUT)
         found = Person(made, url or self.url)

@@ -1,6 +1,7 @@
 // Requests to the HTTP API (docs/reference/protocol.md).
 
 import { key } from './store.js';
+import { heardVersion } from './version.js';
 
 /** The server has refused a request. */
 export class Refusal extends Error {
@@ -29,6 +30,7 @@ async function call(method, path, body) {
   } catch {
     throw new Refusal('The server cannot be reached.', 0);
   }
+  heardVersion(response.headers.get('Duels-Version'));
   const data = await response.json().catch(() => null);
   if (!response.ok) throw new Refusal(data?.reason ?? `The server answered ${response.status}.`, response.status);
   return data;

@@ -6,13 +6,17 @@ import { RoomPage } from './room.js';
 import { onPage } from './router.js';
 import { mute, muted } from './sound.js';
 import { saveItem, loadItem, remembers } from './store.js';
+import { isOutdated, onOutdated, work } from './version.js';
 import { Trouble } from './widgets.js';
 
 /** @type {[RegExp, (parts: string[]) => unknown][]} */
 const PAGES = [
   [/^\/match\/([\w-]+)\/replay$/, ([id]) => html`<${Later} key=${id} load=${() => import('./replay.js')} name="ReplayPage" id=${id} />`],
+  [/^\/match\/([\w-]+)\/mistakes$/, ([id]) => html`<${Later} key=${id} load=${() => import('./mistakes.js')} name="MistakesPage" id=${id} />`],
   [/^\/match\/([\w-]+)$/, ([id]) => html`<${RoomPage} key=${id} id=${id} />`],
   [/^\/explore\/([\w-]+)$/, ([slug]) => html`<${Later} key=${slug} load=${() => import('./explore.js')} name="ExplorePage" slug=${slug} />`],
+  [/^\/learn\/([\w-]+)$/, ([slug]) => html`<${Later} key=${slug} load=${() => import('./learn.js')} name="LearnPage" slug=${slug} />`],
+  [/^\/puzzles$/, () => html`<${Later} key="puzzles" load=${() => import('./puzzles.js')} name="PuzzlesPage" />`],
   [/^\/history$/, () => html`<${Later} key="history" load=${() => import('./history.js')} name="HistoryPage" />`],
   [/^\/ratings$/, () => html`<${Later} key="ratings" load=${() => import('./ratings.js')} name="RatingsPage" />`],
   [/^\/me$/, () => html`<${Later} key="me" load=${() => import('./me.js')} name="MePage" />`],
@@ -48,12 +52,15 @@ function Layout({ path, children }) {
     document.documentElement.dataset.scheme = scheme;
     saveItem('duels.scheme', scheme);
   }, [scheme]);
+  const [old, setOld] = useState(isOutdated());
+  useEffect(() => onOutdated(() => setOld(true)), []);
   const here = (/** @type {string} */ page) => (path === page ? 'page' : undefined);
   return html`
     <a class="skip" href="#main">Skip to content</a>
     <header class="top">
       <a class="brand" href="/" aria-label="Duels, all games"><span aria-hidden="true">⚔</span> Duels</a>
       <nav aria-label="Pages">
+        <a href="/puzzles" aria-current=${here('/puzzles')}>Puzzles</a>
         <a href="/history" aria-current=${here('/history')}>History</a>
         <a href="/ratings" aria-current=${here('/ratings')}>Ratings</a>
         <a href="/me" aria-current=${here('/me')}>You</a>
@@ -61,8 +68,10 @@ function Layout({ path, children }) {
       <button type="button" class="plain" onClick=${() => { mute(!quiet); setQuiet(!quiet); }}>Sound ${quiet ? 'off' : 'on'}</button>
       <button type="button" class="plain" onClick=${() => setScheme(SCHEMES[(SCHEMES.indexOf(scheme) + 1) % 3])}>Colours: ${scheme}</button>
     </header>
+    ${old ? html`<p class="forgetful" role="status">There is a new version of this page. <button type="button" onClick=${() => location.reload()}>Reload</button></p>` : null}
     ${remembers() ? null : html`<p class="forgetful" role="note">This browser stores no data for this site. If you reload or close this page, you lose your seat.</p>`}
     ${children}`;
 }
 
 render(html`<${App} />`, /** @type {HTMLElement} */ (document.getElementById('app')));
+work();

@@ -1,9 +1,10 @@
 // The result of a match, and the actions after it: rematch, replay, new match.
 
 import { html, useEffect, useState } from './lib.js';
+import { catalogue } from './api.js';
 import { checkDice } from './dice.js';
 import { go } from './router.js';
-import { Trouble, seatName, sentence } from './widgets.js';
+import { Copy, Trouble, seatName, sentence, useAsked } from './widgets.js';
 
 /** @typedef {import('./room-state.js').Room} Room */
 /** @typedef {import('./protocol.js').Match} Match */
@@ -13,6 +14,13 @@ export function Ended({ room, match, connection }) {
   const [trouble, setTrouble] = useState('');
   const [offered, setOffered] = useState(false);
   const [dice, setDice] = useState(/** @type {{ what: string, holds: boolean | null }[]} */ ([]));
+  const [sharing, setSharing] = useState(false);
+  // Loaded here, as the first page does not need it. Grades exist where a game is solved at once.
+  const [found, setFound] = useState(/** @type {typeof import('./insight.js') | null} */ (null));
+  useEffect(() => { import('./insight.js').then(setFound, () => {}); }, []);
+  const games = useAsked(() => catalogue(), []);
+  const game = games.data?.games.find((one) => one.slug === match.game.slug);
+  const solved = game?.levels.includes('perfect') && game.options.every(({ name, default: usual }) => name === 'first' || match.game.options[name] === usual);
   const result = room.view?.result ?? match.result;
   useEffect(() => { checkDice(match).then(setDice, () => {}); }, [match.id]);
   useEffect(() => {
@@ -30,14 +38,19 @@ export function Ended({ room, match, connection }) {
   const name = match.you && seatName(match, /** @type {1 | 2} */ (3 - match.you));
   return html`<section class=${`ended ${verdict(match.you, result)}`} aria-label="Result">
     <div role="status"><h2>${headline(match, result)}</h2>
+    <p class="names">${seatName(match, 1)} against ${seatName(match, 2)}</p>
     <p>${sentence(result?.reason ?? '')}</p></div>
+    ${match.you && found ? html`<${found.RatingChange} match=${match} seat=${match.you} now=${Date.now() / 1000 + room.skew} />
+      ${solved ? html`<${found.Insight} match=${match} seat=${match.you} />` : null}` : null}
     <p class="buttons">
       ${match.you && !room.rematch ? html`<button type="button" class="main" disabled=${offered} onClick=${rematch}>${other ? `Accept ${name}’s rematch` : 'Rematch'}</button>` : null}
       ${room.rematch ? html`<a class="button main" href=${`/match/${room.rematch}`}>Go to the rematch</a>` : null}
       <a class="button" href=${`/match/${match.id}/replay`}>Replay and analysis</a>
       <a class="button" href=${`/explore/${match.game.slug}`}>Explore the game</a>
+      <button type="button" aria-expanded=${String(sharing)} onClick=${() => setSharing(!sharing)}>Share</button>
       <a class="button" href="/">All games</a>
     </p>
+    ${sharing ? html`<${Copy} label="Link to this replay" text=${`${location.origin}/match/${match.id}/replay`} />` : null}
     ${offered && !room.rematch ? html`<p role="status">Waiting for ${name} to agree to a rematch with seats swapped …</p>` : null}
     ${dice.filter(({ holds }) => holds === false).map(({ what }) => html`<${Trouble} key=${what}>${`The dice of this match are wrong. This check failed: ${what}`}<//>`)}
     ${dice.filter(({ holds }) => holds === null).map(({ what }) => html`<p key=${what}>${what}</p>`)}

@@ -9,10 +9,10 @@ import { addStyle } from './styles.js';
 import { Table } from './table.js';
 import { dress, themeOf, themes } from './themes.js';
 import { exactOf, percent, share } from './values.js';
+import { Worths } from './worths.js';
 import { Copy, Trouble, sentence, useAsked } from './widgets.js';
 
 /** @typedef {import('./protocol.js').Position} Position */
-/** @typedef {import('./protocol.js').Choice} Choice */
 /** @typedef {import('./protocol.js').Game} Game */
 /** @typedef {import('./wire.js').Seat} Seat */
 /** @typedef {{ options: Record<string, string>, after: string[] }} Place the options and what has happened */
@@ -97,34 +97,8 @@ function Next({ slug, place, position }) {
   if (position.choices.length === 2) return html`<${Sealed} key=${place.after.length} slug=${slug} place=${place} position=${position} />`;
   return position.choices.map((choice) => html`<section key=${choice.player} aria-label=${`Choices of ${nameOf(choice.player)}`}>
     <h2>${nameOf(choice.player)} chooses</h2>
-    <${Options} position=${position} choice=${choice} href=${(/** @type {string} */ move) => addressOf(slug, { ...place, after: [...place.after, move] })} />
+    <${Worths} unit=${position.unit} choice=${choice} href=${(/** @type {string} */ move) => addressOf(slug, { ...place, after: [...place.after, move] })} />
   </section>`);
-}
-
-/** The moves from the best to the worst. @param {Choice} choice */
-function ranked(choice) {
-  const sign = choice.player === 1 ? -1 : 1;
-  return Object.entries(choice.moves).sort(([, one], [, two]) => sign * ((one.value ?? 0) - (two.value ?? 0)));
-}
-
-/**
- * A row for each move: what it is worth to the player who chooses, and how often perfect play chooses it.
- * @param {{ position: Position, choice: Choice, href?: (move: string) => string, picked?: string, onPick?: (move: string) => void }} props
- */
-function Options({ position, choice, href, picked, onPick }) {
-  const mixed = Object.keys(choice.mix).length > 1;
-  return html`<ul class="worths">${ranked(choice).map(([move, about]) => {
-    const plays = choice.mix[move];
-    const worth = about.value === null ? 'not known' : position.unit ? `${about.value.toFixed(4)}` : percent(share(about, choice.player));
-    const content = html`<b class="move">${move}</b><span class="worth">${worth}<small>${exactOf(about, position.unit ? 1 : choice.player)}${about.distance ? `, ${about.distance} to the end` : ''}</small></span>
-      ${about.value === null || position.unit ? null : html`<span class="bar" aria-hidden="true"><i style=${{ width: `${100 * share(about, choice.player)}%` }}></i></span>`}
-      ${plays === undefined ? null : html`<span class="mix">${choice.rough ? 'rule of thumb' : 'perfect play'}${mixed ? ` ${percent(plays)}` : ''}
-        ${mixed ? html`<span class="bar" aria-hidden="true"><i style=${{ width: `${100 * plays}%` }}></i></span>` : null}</span>`}`;
-    return html`<li key=${move} class=${plays === undefined ? '' : 'best'}>${href
-      ? html`<a href=${href(move)} data-move=${move}>${content}</a>`
-      : onPick ? html`<button type="button" data-move=${move} aria-pressed=${String(picked === move)} onClick=${() => onPick(move)}>${content}</button>`
-      : html`<div>${content}</div>`}</li>`;
-  })}</ul>`;
 }
 
 /** A simultaneous choice: one move of each player. @param {{ slug: string, place: Place, position: Position }} props */
@@ -136,7 +110,7 @@ function Sealed({ slug, place, position }) {
     <h2>Both choose at once</h2>
     <p>Perfect play draws among the marked moves, with the probabilities shown.</p>
     <div class="columns">${position.choices.map((choice) => html`<div key=${choice.player}><h3>${nameOf(choice.player)}</h3>
-      <${Options} position=${position} choice=${choice} picked=${picked[choice.player]} onPick=${(/** @type {string} */ move) => setPicked((old) => ({ ...old, [choice.player]: move }))} /></div>`)}</div>
+      <${Worths} unit=${position.unit} choice=${choice} picked=${[picked[choice.player]]} onPick=${(/** @type {string} */ move) => setPicked((old) => ({ ...old, [choice.player]: move }))} /></div>`)}</div>
     <p class="buttons">${ready
       ? html`<a class="button main" href=${addressOf(slug, { ...place, after: [...place.after, both.join('/')] })}>Play ${both.join(' against ')}</a>`
       : 'Pick a move of each player to go on.'}</p>

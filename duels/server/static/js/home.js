@@ -6,6 +6,7 @@ import { Create } from './create.js';
 import { go } from './router.js';
 import { saveItem, loadItem, newId } from './store.js';
 import { themeOf, themes } from './themes.js';
+import { BASE } from './version.js';
 import { Dialog, Trouble, seatName, useAsked } from './widgets.js';
 import { timeWords } from './invite.js';
 
@@ -100,7 +101,7 @@ function GameCard({ game, levels, look, onStart, onMore }) {
   };
   return html`<li class="game" style=${{ '--hue': look.hue }} data-slug=${game.slug}>
     <div class="picture" aria-hidden="true">${look.styled
-      ? html`<img src=${`/static/themes/${game.slug}.svg`} alt="" width="320" height="160" />`
+      ? html`<img src=${`${BASE}themes/${game.slug}.svg`} alt="" width="320" height="160" />`
       : html`<span>${game.title.split(/\s+/).map((word) => word[0]).join('')}</span>`}</div>
     <h3>${game.title}</h3>
     <p>${game.summary}</p>
@@ -113,6 +114,7 @@ function GameCard({ game, levels, look, onStart, onMore }) {
       </div>
       <button type="button" onClick=${() => onStart({ game: game.slug, opponent: 'friend' })}>Invite a friend</button>
       <button type="button" class="plain" aria-label=${`More ways to play ${game.title}`} onClick=${onMore}>More …</button>
+      <a class="explore-link" href=${`/learn/${game.slug}`} aria-label=${`Learn ${game.title}`}>Learn</a>
       <a class="explore-link" href=${`/explore/${game.slug}`} aria-label=${`Explore ${game.title}: the value of every move`}>Explore</a>
     </div>
   </li>`;

@@ -34,6 +34,7 @@ export interface ReplayStep {
 export interface GradedMove {
   entry: number; player: Seat; position: string[]; move: string; before: number | null; after: number | null;
   regret: number | null; random_regret: number | null; stake: number | null; best: string; verdict: string | null;
+  distance?: number;
 }
 export interface Analysis {
   moves: GradedMove[]; start: number; curve: (number | null)[];
@@ -52,6 +53,22 @@ export interface Position extends Valued {
   choices: Choice[]; after: string[]; result: Result | null; distance: number | null; table: Part[];
   chance: { by: Seat | null; outcomes: Record<string, Valued & { probability: string }> } | null;
   approximate?: boolean; caveat?: string; bound?: number | null; at_most?: number | null;
+}
+/** A position of /api/puzzles, and what is asked in it. */
+export interface Puzzle extends Position {
+  title: string; puzzle: { player: Seat; kind: 'best' | 'mix'; answer: string[]; stars: number; difficulty: number };
+}
+export type Chart =
+  | { kind: 'bars'; title: string; values: Record<string, number>; least: number; note: string }
+  | { kind: 'grid'; title: string; across: string; columns: string[]; down: string; rows: string[]; cells: string[][];
+    legend: Record<string, string>; note: string };
+/** The response of /api/learn. */
+export interface Learned {
+  game: string; options: Record<string, string>; charts: Chart[]; facts: string[]; caveat: string | null;
+  lesson: {
+    moves: { after: string[]; text: string; move: string; player: Seat; options: string[]; table: Part[] }[];
+    after: string[]; end: string; table: Part[];
+  };
 }
 export interface Draw { number: number; n: number; odds: [string, number, number][]; outcome: string }
 export interface Fair {

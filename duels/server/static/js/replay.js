@@ -2,6 +2,7 @@
 
 import { html, useEffect, useMemo, useState } from './lib.js';
 import { get } from './api.js';
+import { accuracy, curve, decided, explored, given } from './graded.js';
 import { checkDice } from './dice.js';
 import { Graph } from './graph.js';
 import { turnedUp } from './room-state.js';
@@ -73,7 +74,7 @@ function Replay({ match, steps, theme, analysis, why }) {
         <button type="button" aria-label="To the end" onClick=${() => to(last)}>▶|</button>
       </div>
       <p class="step-count">${moment} of ${last}${step.undone ? ', taken back later' : ''}</p>
-      ${explored(match, events) ? html`<p class="buttons"><a class="button" href=${explored(match, events)}>Explore from here</a></p>` : null}
+      ${explored(match.game, events) ? html`<p class="buttons"><a class="button" href=${explored(match.game, events)}>Explore from here</a></p>` : null}
       <div class="log step-lines" role="status"><${Lines} lines=${step.lines} /></div>
       ${next.map((move) => html`<p key=${move.player} class=${`verdict ${move.verdict ?? ''}`}>Next: ${nameOf(move.player)} plays <b>${move.move}</b>. ${analysis && verdictWords(move, analysis)}</p>`)}
     </div>
@@ -88,30 +89,11 @@ function Replay({ match, steps, theme, analysis, why }) {
   </main>`;
 }
 
-/**
- * The address of a step in the explorer; empty where a player ran out of time, which is not a move there.
- * @param {Match} match
- * @param {Entry[]} events up to the step
- */
-function explored(match, events) {
-  /** @type {{ number: number, word: string }[]} */
-  let line = [];
-  for (const { type, number, moves, outcome: face, to } of events) {
-    if (type === 'timeout') return '';
-    if (type === 'undo') line = line.filter((one) => one.number < (to ?? 0));
-    if (moves) line.push({ number, word: Object.keys(moves).sort().map((seat) => moves[seat]).join('/') });
-    else if (face !== undefined) line.push({ number, word: face });
-  }
-  const query = new URLSearchParams(match.game.options);
-  for (const { word } of line) query.append('after', word);
-  return `/explore/${encodeURIComponent(match.game.slug)}?${query}`;
-}
-
 /** @param {GradedMove} move @param {Analysis} analysis */
 function verdictWords(move, analysis) {
   if (!move.verdict) return 'It could not be graded.';
   if (move.verdict === 'best') return 'No move is better.';
-  const words = move.regret === null ? '' : analysis.unit ? `${move.regret.toFixed(2)} of ${analysis.unit}` : `${(100 * move.regret).toFixed(1)} %`;
+  const words = given(move, analysis);
   const lost = words && `, ${words} given away`;
   return `${move.verdict[0].toUpperCase()}${move.verdict.slice(1)}${lost}; ${move.best} was better.`;
 }
@@ -144,6 +126,7 @@ function marker(moves) {
 function Graded({ match, steps, analysis, moment, nameOf, to }) {
   const own = match.you ?? 1;
   const points = useMemo(() => curve(analysis, steps.length - 1, own), [analysis]);
+  const ends = decided(analysis, own);
   const bad = analysis.moves.filter((move) => move.verdict === 'blunder' || move.verdict === 'mistake').map((move) => move.entry - 1);
   const wins = (/** @type {number | null} */ value, sign = '') => (value === null ? 'not known' : `${sign && value > 0 ? sign : ''}${value.toFixed(2)}`);
   /** @type {Seat[]} */
@@ -153,6 +136,7 @@ function Graded({ match, steps, analysis, moment, nameOf, to }) {
   return html`
     <h2>${match.you ? 'Your' : possessive(nameOf(1))} ${what}</h2>
     <${Graph} points=${points} last=${steps.length - 1} moment=${moment} name=${what[0].toUpperCase() + what.slice(1)} most=${most} bad=${bad} onMoment=${to} />
+    ${ends ? html`<p class="caveat">${ends(moment)}</p>` : null}
     <div class="wide" role="region" aria-label="Skill and luck" tabindex="0"><table>
       <thead><tr><th scope="col">Player</th><th scope="col">Accuracy</th><th scope="col">${most ? 'Payoff' : 'Wins'} given away</th><th scope="col">${most ? 'Payoff' : 'Wins'} by luck</th></tr></thead>
       <tbody>${seats.map((seat) => html`<tr key=${seat}><th scope="row" class="who">${nameOf(seat)}</th>
@@ -172,33 +156,6 @@ function Graded({ match, steps, analysis, moment, nameOf, to }) {
         <td class="who">${nameOf(move.player)}</td><td>${move.move}</td><td class="verdict">${move.verdict ?? 'not graded'}</td>
         <td>${move.verdict && move.verdict !== 'best' ? move.best : ''}</td></tr>`)}</tbody>
     </table></div>`;
-}
-
-/** @param {Analysis} analysis @param {Seat} seat @param {Seat | null} own */
-export function accuracy(analysis, seat, own) {
-  const found = analysis.accuracy[seat];
-  if (found === null) {
-    const whose = own === seat ? ['of yours ', 'you had '] : ['', ''];
-    return analysis.won_throughout?.[seat] ? `Every move ${whose[1]}kept the win.` : `No move ${whose[0]}changed the outcome.`;
-  }
-  return `${found > 0 && found < 100 ? Math.max(1, Math.min(99, Math.round(found))) : found} %`;
-}
-
-/**
- * The curve over the steps of the match, for one player.
- * @param {Analysis} analysis
- * @param {number} last
- * @param {number} own
- */
-export function curve(analysis, last, own) {
-  const most = analysis.highest_payoff;
-  const part = (/** @type {number} */ value) => (most ? (1 + value / most) / 2 : value);
-  const choices = [...new Set(analysis.moves.map((move) => move.entry - 1))].sort((one, two) => one - two);
-  const fits = choices.length + 1 === analysis.curve.length;
-  return analysis.curve.map((value, n) => ({
-    moment: fits ? choices[n] ?? last : (last * n) / Math.max(1, analysis.curve.length - 1),
-    value: value === null ? value : own === 1 ? part(value) : 1 - part(value),
-  }));
 }
 
 /** @param {{ match: Match }} props */

@@ -1,5 +1,7 @@
 // Client-side routing: links within the site change the address and the page without a reload.
 
+import { isOutdated } from './version.js';
+
 /** @type {Set<() => void>} */
 const listeners = new Set();
 
@@ -11,8 +13,9 @@ export function onPage(listener) {
 
 const tell = () => listeners.forEach((listener) => listener());
 
-/** @param {string} path */
+/** @param {string} path @returns {void} */
 export function go(path) {
+  if (isOutdated()) return location.assign(path); // a safe moment: nothing on the page is lost
   history.pushState(null, '', path);
   scrollTo(0, 0);
   tell();

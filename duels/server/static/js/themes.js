@@ -1,6 +1,8 @@
 // Themes of games: a style sheet and a colour; a game without a theme gets a colour computed from its
 // slug.
 
+import { BASE } from './version.js';
+
 /**
  * @typedef {object} Theme
  * @property {number} hue of the game's own colour, in degrees
@@ -12,7 +14,7 @@ let known = null;
 
 /** @returns {Promise<Record<string, Theme>>} */
 export function themes() {
-  known ??= fetch('/static/themes/index.json').then((answer) => answer.json()).catch(() => ({}));
+  known ??= fetch(`${BASE}themes/index.json`).then((answer) => answer.json()).catch(() => ({}));
   return known;
 }
 
@@ -33,7 +35,7 @@ export function dress(slug) {
   if (document.querySelector(`link[data-theme="${CSS.escape(slug)}"]`)) return;
   const link = document.createElement('link');
   link.rel = 'stylesheet';
-  link.href = `/static/themes/${encodeURIComponent(slug)}.css`;
+  link.href = `${BASE}themes/${encodeURIComponent(slug)}.css`;
   link.dataset.theme = slug;
   document.head.append(link);
 }
