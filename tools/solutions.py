@@ -8,7 +8,7 @@ python3 tools/solutions.py search [--pairs N]   # scores of ismcts against perfe
 python3 tools/solutions.py respond [--full]     # the gain of a best response
 python3 tools/solutions.py agent FILE           # exact exploitability of a Firewall Breach policy
 
-All but the last three take --only SLUG for one game.
+All but the last three take --only SLUG, also several times.
 """
 
 from __future__ import annotations
@@ -265,18 +265,18 @@ def main() -> None:
     for name, pairs in (("levels", 20_000), ("search", 20)):
         found = commands.add_parser(name)
         found.add_argument("--pairs", dest="games", type=int, default=pairs)
-        found.add_argument("--only", choices=BUILT_IN, help="one game")
+        found.add_argument("--only", action="append", choices=BUILT_IN, help="a game")
     for name, games in (("accuracy", 200), ("mirror", 10_000), ("values", 400)):
         made = commands.add_parser(name)
         made.add_argument("--games", type=int, default=games)
         if name != "values":
-            made.add_argument("--only", choices=BUILT_IN, help="one game")
+            made.add_argument("--only", action="append", choices=BUILT_IN, help="a game")
     commands.add_parser("respond").add_argument("--full", action="store_true")
     commands.add_parser("agent").add_argument("file")
     given = parser.parse_args()
     by_game = {"levels": levels, "search": search, "accuracy": accuracy, "mirror": mirror}
     if given.command in by_game:
-        by_game[given.command](given.games, [given.only] if given.only else BUILT_IN)
+        by_game[given.command](given.games, given.only or BUILT_IN)
     elif given.command == "values":
         values(given.games)
     elif given.command == "respond":

@@ -51,7 +51,7 @@ def test_a_finished_match_is_not_replaced_by_another(tmp_path: Path) -> None:
     kept = (tmp_path / "game.json").read_bytes()
     done = run(tmp_path, f"{FIREWALL} --save game.json", typed=["attack", "resign"])
     assert (done.code, done.out) == (1, "")
-    assert "game.json contains a match that is over; choose another name" in done.err
+    assert "game.json contains a match that is over; choose another file name" in done.err
     assert (tmp_path / "game.json").read_bytes() == kept
 
 

@@ -171,7 +171,7 @@ def test_a_running_match_is_closed_or_deleted(
                 assert await ended(seated) == "the match was closed. A test."
             found = await ada.get(f"/api/matches/{id}")
             assert (found["state"], found["reason"], found["to_move"]) == ("closed", "A test.", [])
-            assert "closed already" in await admin(capsys, database, "close", id, status=1)
+            assert "already closed" in await admin(capsys, database, "close", id, status=1)
             welcome = await ada.sit_quietly(id)
             await welcome.until("welcome")
             assert not (await welcome.command("move", at=0, move="1"))["ok"]
