@@ -49,7 +49,7 @@ def exploited(seed: int, faults: dict[int, str]) -> tuple[float, float]:
 
 
 @pytest.mark.parametrize(
-    "runs", [pytest.param(6, marks=pytest.mark.slow), pytest.param(100, marks=pytest.mark.long)]
+    "runs", [pytest.param(4, marks=pytest.mark.slow), pytest.param(100, marks=pytest.mark.long)]
 )
 def test_intervals_contain_the_known_skill_and_exploitability(
     runs: int, monkeypatch: pytest.MonkeyPatch
