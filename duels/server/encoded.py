@@ -109,9 +109,8 @@ def encodable(value: Passage | Logged | Tree | None) -> Any:
 
 
 def _step(step: Step) -> StepJson:
-    if step.refused or step.effects:  # msgspec encodes no mappings but dictionaries
-        step = step._replace(refused=dict(step.refused), effects=dict(step.effects))
-    return StepJson(*step)
+    # msgspec encodes no mappings but dictionaries.
+    return StepJson(*step._replace(refused=dict(step.refused), effects=dict(step.effects)))
 
 
 def encoded_part(part: Part, id: str) -> msgspec.Raw:
