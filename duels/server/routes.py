@@ -25,6 +25,7 @@ from duels.players import BUILT_IN
 from duels.server import messages
 from duels.server.commands import REACTIONS
 from duels.server.computer_players import levels
+from duels.server.encoded import encode
 from duels.server.explored import LONGEST_LINE
 from duels.server.fair_queue import Busy
 from duels.server.limits import EXPORTS, REPORTS, address_group
@@ -217,7 +218,7 @@ class Api:
         if self._games is None:
             listed = [info for slug in catalogue() if (info := game_info(slug)) is not None]
             known = [{"name": name, "about": made.about} for name, made in BUILT_IN.items()]
-            self._games = messages.encode(
+            self._games = encode(
                 {"games": listed, "levels": known, "reactions": REACTIONS}
             )
         return encoded_response(self._games)
@@ -401,13 +402,13 @@ class Api:
         digest = self._known(request)
         self._limit(EXPORTS, digest, "exports")
         found = self.moderation.data_of(digest)
-        first = messages.encode(await anext(found))
+        first = encode(await anext(found))
 
         async def pieces() -> AsyncIterator[bytes]:
             yield first[:-1] + b',"matches":['
             comma = b""
             async for match in found:
-                yield comma + messages.encode(match)
+                yield comma + encode(match)
                 comma = b","
             yield b"]}"
 

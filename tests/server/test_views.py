@@ -19,7 +19,8 @@ from duels.core import Match
 from duels.core.errors import DuelsError
 from duels.core.game import AnyGame
 from duels.games import BUILT_IN, load
-from duels.server.messages import PROTOCOL, encode
+from duels.server.encoded import encode
+from duels.server.messages import PROTOCOL
 from duels.server.views import changes, displayed, view_json
 from tests.server.server import Person, changed, play_out, run, served
 from tests.variants import VARIANTS, name
