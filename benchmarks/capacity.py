@@ -15,7 +15,6 @@ import hashlib
 import json
 import math
 import sys
-import time
 from functools import cache
 from pathlib import Path
 from typing import NamedTuple
@@ -44,7 +43,7 @@ class Costs(NamedTuple):
     memory: float  # KB of a match with two connections
     sent: float  # bytes per move, to both clients
     stored: float  # bytes in the database per move
-    rated: float  # milliseconds to rate a match: one at a time, in all workers together
+    rated: float  # milliseconds of CPU time, database included, to rate a match: one at a time
     two: float  # microseconds of CPU time per move of two workers, idle time included
     two_rate: float  # moves per second of these
 
@@ -143,7 +142,7 @@ def measure(matches: int, seconds: float, rounds: int) -> Costs:
     """Measure the costs with PostgreSQL, which this starts."""
     from statistics import median
 
-    from web_load import ours
+    from web_load import ours, show
 
     from tests.server.postgres import Postgres
 
@@ -153,7 +152,9 @@ def measure(matches: int, seconds: float, rounds: int) -> Costs:
         one, two = [], []
         for _ in range(rounds):
             one.append(ours(server.url, 1, False, *given))
+            show("one worker", one[-1])
             two.append(ours(server.url, 2, True, *given))
+            show("two workers", two[-1])
         rated = asyncio.run(rating(server.new_database()))
     finally:
         server.remove()
@@ -169,8 +170,12 @@ def measure(matches: int, seconds: float, rounds: int) -> Costs:
     )  # fmt: skip
 
 
-async def rating(database: str, matches: int = 100) -> float:
-    """Milliseconds to rate a finished match."""
+async def rating(database: str, matches: int = 200) -> float:
+    """Milliseconds of CPU time, of this process and the database, to rate a finished match."""
+    import os
+
+    from web_load import database_pid, family, processor
+
     from duels.client.identity import digest, new_room_id, public_id
     from duels.games import load
     from duels.server.app import store_of
@@ -188,9 +193,10 @@ async def rating(database: str, matches: int = 100) -> float:
         row = Row(new_room_id(), "number-wars", {}, 0.0, "1", seats, state=OVER, result=result)
         row.ended = float(number)
         await store.save(Save(row))
-    began = time.perf_counter()
+    processes = [os.getpid(), *family(database_pid(database))]
+    began = processor(processes)
     counted = await rate_all(store, load)
-    took = time.perf_counter() - began
+    took = processor(processes) - began  # the process of the connection must still be there
     await store.close()
     assert counted == matches
     return 1e3 * took / matches
