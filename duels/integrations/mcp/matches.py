@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
 from duels.algorithms.solutions import ready
-from duels.core.chance import first_player, new_id, new_seed, stream
+from duels.core.chance import first_player, new_id, new_seed
 from duels.core.entries import Logged
 from duels.core.errors import (
     DuelsError,
@@ -34,10 +34,10 @@ from duels.core.presentation import listed
 from duels.core.record import dumps, loads
 from duels.games import load
 from duels.integrations.mcp.results import SeatedMatch
+from duels.integrations.rollout import reply
 from duels.llm.dialogue import Unusable, read_choice
-from duels.players import WITHOUT_SOLUTION, class_of, full_name, make_opponent
+from duels.players import WITHOUT_SOLUTION, class_of, full_name
 from duels.players.hints import search_hint, solved_hint
-from duels.players.runner import MatchRunner
 
 PLAYER = "mcp"  # the name of the client's seat in records
 IDLE = 3600.0  # seconds after which an unfinished match no longer hides values of positions
@@ -247,16 +247,6 @@ def checked_level(name: str) -> str:
     found = full_name(name)
     class_of(found)  # raises for a human
     return found
-
-
-def reply(match: Match, seat: int) -> None:
-    """Let the opponent choose until the client has to, or the match is over."""
-    other = 1 - seat
-    assert match.seed is not None
-    opponent = make_opponent(match.players[other], stream(match.seed, other))
-    runner = MatchRunner(match, {other: opponent})
-    while match.result is None and seat not in match.deciders:
-        runner.choose()
 
 
 def _store(file: sqlite3.Connection, handle: str, match: Match) -> str:
