@@ -401,6 +401,10 @@ def _parser(
         help="file to write, or - for standard output (default: GAME-positions.FORMAT)",
     )  # fmt: skip
 
+    positions.add_argument(
+        "--card", metavar="FILE.md", help="also write a card that says how the data set was made"
+    )
+
     bench = command("bench", "measure a language model by exact regret or exploitability")
     bench.add_argument("--model", metavar="NAME", help="the model's name on the server")
     bench.add_argument(

@@ -191,9 +191,7 @@ class Rollout:
         if match is None:
             assert self.task.state is not None
             state = load_observation(game, {"fields": self.task.state})
-            self.item = Item(
-                view_of(game, state, player), solve(game).assess_state(state, player)
-            )
+            self.item = Item(view_of(game, state, player), solve(game).assess_state(state, player))
             view = self.item.view
         elif match.result is None:
             view = match.view(player)

@@ -31,6 +31,7 @@ class Fake:
         self.bodies: list[dict[str, Any]] = []
         self.lock = threading.Lock()
         self.url = ""
+        self.last = False  # whether the model gets the last message instead of the first
 
 
 @contextmanager
@@ -60,7 +61,7 @@ def serving(model: Model, fault: Fault = lambda call: "") -> Iterator[Fake]:
             if kind == "html":
                 self._send(200, b"<html>", "text/html")
                 return
-            text = fake.model(body["messages"][0]["content"], number)
+            text = fake.model(body["messages"][-fake.last]["content"], number)
             message: dict[str, Any] = {"role": "assistant", "content": text}
             if kind == "refusal":
                 message |= {"content": None, "refusal": "I do not play."}
