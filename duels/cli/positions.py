@@ -54,8 +54,8 @@ this game, for any size and seed.
 
 - `prompt`, `answer`: what `duels bench` asks, and the most likely move of perfect play
 - `split`, `player`, `state`, `observation`, `mask`: the position
-- `mix`: the optimal mixed strategy; `player_value`, `player_worth`: the expected score of the player
-  with perfect play, and with each move
+- `mix`: the optimal mixed strategy
+- `player_value`, `player_worth`: the player's expected score with perfect play, and with each move
 - `stake`: the expected regret of a random move; `difficulty`: its quarter, 0 if nothing is at stake
 - `depth`: the number of choices before the position, in the game in which it was found
 """

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import json
 import subprocess
 import sys
@@ -89,7 +90,4 @@ def test_tools_run_an_example(library: str, example: str) -> None:
         assert len(lines) == 4
         assert all(line.startswith("1.000 ") for line in lines)
     else:
-        rewards = json.loads(
-            lines[-1].replace("'", '"').replace("0:", '"0":').replace("1:", '"1":')
-        )
-        assert sorted(rewards.values()) == [-1, 1]
+        assert sorted(ast.literal_eval(lines[-1]).values()) == [-1, 1]
