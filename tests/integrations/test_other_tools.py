@@ -56,19 +56,14 @@ def test_a_data_set_has_prompts_answers_and_difficulties(tmp_path: Path) -> None
 
 @pytest.mark.parametrize("library", ["pandas", "datasets"])
 def test_tools_load_a_data_set(library: str, tmp_path: Path) -> None:
-    if library not in sys.modules:
-        pytest.importorskip(library, reason="installed by .ci/integrations")
+    tool: Any = pytest.importorskip(library, reason="installed by .ci/integrations")
     train, _ = written(tmp_path, "--split", "train")
     rows: list[dict[str, Any]]
     if library == "pandas":
-        import pandas
-
-        rows = pandas.read_json(train, lines=True).to_dict("records")
+        rows = tool.read_json(train, lines=True).to_dict("records")
     else:
-        import datasets
-
         rows = list(
-            datasets.load_dataset("json", data_files=str(train), cache_dir=str(tmp_path))["train"]
+            tool.load_dataset("json", data_files=str(train), cache_dir=str(tmp_path))["train"]
         )
     assert len(rows) == len(train.read_text(encoding="utf-8").splitlines()) > 20
     assert {row["split"] for row in rows} == {"train"}

@@ -102,9 +102,9 @@ def test_inspect(tmp_path: Path) -> None:
     )
     assert log.status == "success", log.error
     assert log.samples is not None
-    found = {sample.id: sample.scores["exact_positions"] for sample in log.samples}  # type: ignore[index]
-    assert [found[n].value["regret"] for n in range(N)] == pytest.approx(list(expected()))  # type: ignore[index]
-    metrics = {s.name: s.metrics for s in log.results.scores}  # type: ignore[union-attr]
+    found = {sample.id: sample.scores["exact_positions"] for sample in log.samples}
+    assert [found[n].value["regret"] for n in range(N)] == pytest.approx(list(expected()))
+    metrics = {s.name: s.metrics for s in log.results.scores}
     scale = sum(float(Rollout(task).random_regret or 0) for task in positions())
     assert metrics["skill"]["mean"].value == pytest.approx(1 - sum(expected()) / scale)
     assert metrics["regret"]["stderr"].value > 0
@@ -126,7 +126,7 @@ def test_tasks_of_inspect_are_found_by_their_entry_point(tmp_path: Path) -> None
     )  # fmt: skip
     assert log.status == "success", log.error
     assert len(log.samples or []) == 4
-    assert {score.name for score in log.results.scores} >= {"result", "regret"}  # type: ignore[union-attr]
+    assert {score.name for score in log.results.scores} >= {"result", "regret"}
 
 
 @pytest.mark.extra("verifiers")
