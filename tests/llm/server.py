@@ -34,6 +34,22 @@ class Fake:
         self.last = False  # whether the model gets the last message instead of the first
 
 
+def streamed(answer: dict[str, Any]) -> bytes:
+    """An answer as a stream of events: the message, why it ended, the usage."""
+    (choice,) = answer["choices"]
+    chunk = {**answer, "object": "chat.completion.chunk", "usage": None}
+    parts: list[dict[str, Any]] = [
+        {"index": 0, "delta": choice["message"], "finish_reason": None},
+        {"index": 0, "delta": {}, "finish_reason": choice["finish_reason"]},
+    ]
+    events: list[dict[str, Any]] = [
+        *({**chunk, "choices": [part]} for part in parts),
+        {**chunk, "choices": [], "usage": answer["usage"]},
+    ]
+    lines = [f"data: {json.dumps(event)}" for event in events]
+    return "\n\n".join([*lines, "data: [DONE]", ""]).encode()
+
+
 @contextmanager
 def serving(model: Model, fault: Fault = lambda call: "") -> Iterator[Fake]:
     fake = Fake(model, fault)
@@ -71,7 +87,10 @@ def serving(model: Model, fault: Fault = lambda call: "") -> Iterator[Fake]:
                 "choices": [{"index": 0, "finish_reason": finish, "message": message}],
                 "usage": {"prompt_tokens": 100, "completion_tokens": 10, "total_tokens": 110},
             }  # fmt: skip
-            self._send(200, json.dumps(answer).encode())
+            if body.get("stream"):
+                self._send(200, streamed(answer), "text/event-stream")
+            else:
+                self._send(200, json.dumps(answer).encode())
 
         def _send(self, status: int, content: bytes, kind: str = "application/json") -> None:
             self.send_response(status)
