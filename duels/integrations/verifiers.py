@@ -101,7 +101,7 @@ class DuelsEnv(vf.Env[DuelsEnvConfig]):
                     rollout.give_up()  # a limit of the run
                     break
                 rollout.hear(reply_of(interaction.trace, segment))
-            record(interaction.trace, rollout, data.reward)
+        record(interaction.trace, rollout, data.reward)
 
 
 def reply_of(trace: vf.Trace, segment: vf.Segment) -> Reply:
