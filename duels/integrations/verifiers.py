@@ -95,7 +95,7 @@ class DuelsEnv(vf.Env[DuelsEnvConfig]):
         async with agents.player.interaction(task) as interaction:
             while (message := rollout.message) is not None:
                 segment = await interaction.turn(message)
-                if interaction.trace.has_error:
+                if interaction.trace.errors:
                     return  # a fault of the transport is no answer: the episode is repeated
                 if segment.terminated:
                     rollout.give_up()  # a limit of the run
