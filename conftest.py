@@ -30,6 +30,9 @@ EXTRAS = {
     "openspiel": ("pyspiel",),
     "arena": ("joblib",),
     "llm": ("openai",),
+    "mcp": ("mcp",),
+    "inspect": ("inspect_ai",),
+    "verifiers": ("verifiers",),
     "parquet": ("pyarrow",),
     "web": ("starlette", "uvicorn", "msgspec", "websockets"),
     "postgres": ("asyncpg",),
@@ -38,7 +41,8 @@ EXTRAS = {
     "jax": ("jax", "pgx"),
     "torch": ("torch", "sb3_contrib"),
 }
-OPTIONAL = ("jax", "torch")  # not part of the extra dev: their wheels are large
+# Not part of the extra dev: their wheels are large, or they exclude others (.ci/integrations).
+OPTIONAL = ("jax", "torch", "inspect", "verifiers")
 EXTRA_OF = {library: extra for extra, libraries in EXTRAS.items() for library in libraries}
 
 # Modules that cannot be imported without a library; the first pattern counts.
@@ -52,6 +56,10 @@ MODULES = {
     "duels/envs/openspiel.py": "pyspiel",
     "duels/envs/*.py": "numpy",
     "duels/games/*/pgx.py": "pgx",
+    "duels/integrations/mcp/remote.py": "websockets",
+    "duels/integrations/mcp/*.py": "mcp",
+    "duels/integrations/inspect.py": "inspect_ai",
+    "duels/integrations/verifiers.py": "verifiers",
     "duels/server/leases.py": "asyncpg",
     "duels/server/storage/postgres*.py": "asyncpg",
     "duels/server/*.py": "starlette",

@@ -17,7 +17,7 @@ from duels.games import BUILT_IN
 ROOT = Path(duels.__file__).parent
 LAYERS = (
     "core", "algorithms", "kernels", "plotting", "games", "analysis", "players", "envs", "measure",
-    "arena", "llm", "client", "server", "cli",
+    "arena", "llm", "client", "integrations", "server", "cli",
 )  # fmt: skip
 HEAVY = {
     "dataclasses", "inspect", "json", "hashlib", "random", "pathlib", "shutil", "asyncio",
@@ -54,7 +54,7 @@ def test_each_layer_imports_only_those_above_it(path: Path) -> None:
 @pytest.mark.parametrize("path", modules(), ids=lambda path: str(path.relative_to(ROOT)))
 def test_only_packages_behind_extras_need_anything_installed(path: Path) -> None:
     parts = path.relative_to(ROOT).parts
-    if parts[0] in ("envs", "client", "server") or path.name == "pgx.py":
+    if parts[0] in ("envs", "client", "integrations", "server") or path.name == "pgx.py":
         return
     for name in imports(path):
         top = name.split(".")[0]

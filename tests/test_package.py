@@ -17,7 +17,8 @@ ROOT = Path(__file__).parent.parent
 def test_the_wheel_holds_the_package_and_no_tests() -> None:
     settings = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
     wheel = settings["tool"]["hatch"]["build"]["targets"]["wheel"]
-    assert wheel == {"packages": ["duels"]}  # nothing is added from elsewhere
+    plugin = "duels_verifiers.py"  # verifiers loads a plugin by the name of a top-level module
+    assert wheel == {"packages": ["duels"], "force-include": {plugin: plugin}}
     files = [path for path in (ROOT / "duels").rglob("*") if "__pycache__" not in path.parts]
     assert len(files) > 50
     names = ("conftest.py", "test_*", "*_test.py", "tests")

@@ -16,7 +16,8 @@ approximate. Values of a game with payoffs are expected payoffs.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from bisect import bisect_left
+from collections.abc import Iterator, Sequence
 from hashlib import sha256
 from random import Random
 from typing import Any, NamedTuple
@@ -34,6 +35,8 @@ from duels.games import game_of
 SPLITS = ("train", "test")
 TEST = 0.2  # fraction of the positions in the test split
 SKILL = 0.5  # the probability of a perfect move at a new position
+NOTHING = 1e-9  # smaller stakes are rounding errors
+QUARTERS = 4  # of positions by what is at stake
 MAX_FRUITLESS = 2_000  # games in a row without a new position, after which the search ends
 
 
@@ -49,11 +52,33 @@ class LabelledPosition(NamedTuple):
     player_value: float  # with perfect play
     player_worth: tuple[float, ...]  # with each move and perfect play after it; 0 where not legal
     total: int = 1  # the values of both players add up to this (`duels.core.payoffs.Unit`)
+    depth: int = 0  # choices before it, in the game in which it was found
+
+    @property
+    def stake(self) -> float:
+        """The expected regret of a random move."""
+        columns = zip(self.mask, self.mixed_strategy, self.player_worth, strict=True)
+        moves = [(chance, worth) for legal, chance, worth in columns if legal]
+        best = max(worth for _, worth in moves)
+        return sum(0.0 if chance else best - worth for chance, worth in moves) / len(moves)
 
     @property
     def value(self) -> float:
         """Player 1's expected score, or payoff, with perfect play."""
         return self.player_value if self.player == 0 else self.total - self.player_value
+
+
+def difficulties(found: Sequence[LabelledPosition]) -> list[int]:
+    """The quarter of each position by what is at stake, from 1 to 4; 0 if nothing is.
+
+    Quarters are those of the positions with something at stake.
+    """
+    stakes = [position.stake for position in found]
+    ranked = sorted(stake for stake in stakes if stake > NOTHING)
+    return [
+        1 + QUARTERS * bisect_left(ranked, stake) // len(ranked) if stake > NOTHING else 0
+        for stake in stakes
+    ]
 
 
 class NoPositions(DuelsError, ValueError):
@@ -101,6 +126,7 @@ def _generated(
     given = fruitless = 0
     while given < n and fruitless < MAX_FRUITLESS:
         state, before = game.start(), len(known)
+        depth = 0
         history: tuple[History, History] = ((), ())  # as each player has seen it, if it matters
         while not isinstance(turn := game.turn(state), Over):
             if isinstance(turn, Chance):
@@ -124,7 +150,7 @@ def _generated(
                     else:
                         found = solution.assess_state(state, player)
                     shown = seen if game.private else state
-                    position = _position(game, shown, player, numbers, found)
+                    position = _position(game, shown, player, numbers, found, depth)
                     if split in (None, position.split):
                         given += 1
                         yield position
@@ -137,7 +163,7 @@ def _generated(
                 progress(given / n, f"{given:,} positions")
             event = Pick(tuple(zip(sorted(turn.options), picks, strict=True)))
             history = _longer(game, history, state, event)
-            state = game.play(state, *picks)
+            state, depth = game.play(state, *picks), depth + 1
         fruitless = 0 if len(known) > before else fruitless + 1
 
 
@@ -157,8 +183,9 @@ def features_of(game: AnyGame) -> tuple[str, ...]:
 
 
 def _position(
-    game: AnyGame, state: Any, player: int, seen: tuple[int, ...], found: Assessment
-) -> LabelledPosition:
+    game: AnyGame, state: Any, player: int, seen: tuple[int, ...], found: Assessment,
+    depth: int,
+) -> LabelledPosition:  # fmt: skip
     moves, unit = game.moves(), unit_of(game)
     if found.value is None or any(value is None for value in found.options.values()):
         raise Unsolved(f"the values of {game.slug} are not known exactly")
@@ -172,6 +199,7 @@ def _position(
         unit.within(float(found.value if player == 0 else unit.other(found.value))),
         tuple(float(found.worth(m) or 0) if m in found.options else 0.0 for m in moves),
         unit.total,
+        depth,
     )
 
 

@@ -11,7 +11,7 @@ GROUPS = {
     "Study": ("replay", "analyse", "value", "explain", "verify"),
     "Bots and tournaments": ("bot", "arena", "join"),
     "Server": ("serve", "export", "import", "ratings", "backup", "restore", "admin"),
-    "Research": ("exploit", "positions", "bench", "solve"),
+    "Research": ("exploit", "positions", "bench", "mcp", "solve"),
     "Shell": ("help", "completion"),
 }
 # {0}, {1} … are games.
@@ -55,6 +55,7 @@ EXAMPLES = {
         "bench --model qwen3 --base-url http://127.0.0.1:11434/v1 --dry-run",
         "bench --player greedy --games {1} -n 20",
     ],
+    "mcp": ["mcp", "mcp --server http://127.0.0.1:8000", "mcp --http --port 8001"],
     "solve": ["solve {0} --set first=2"],
     "help": ["help play"],
     "completion": ['eval "$(PROGRAM completion bash)"'],

@@ -12,9 +12,8 @@ from duels.cli.remote import check_dice
 from duels.cli.serve import check_extra
 from duels.cli.signals import signals_as_exceptions, status_of
 from duels.cli.terminal import Terminal, printable
-from duels.core.entries import Logged, Timeout, Undo
+from duels.core.entries import Logged
 from duels.core.errors import Misbehaved, OptionError, RecordError, file_error, program, quote
-from duels.core.game import AnyGame, Event, Outcome, Pick
 from duels.core.player import Player
 from duels.core.wire import load as load_wire
 from duels.core.wire import load_view
@@ -206,24 +205,11 @@ def _introduced(match: dict[str, Any]) -> str:
 
 
 def _move(table: MatchConnection, view: dict[str, Any], bot: Player) -> None:
+    from duels.client.connection import history
+
     seen = load_view(view, load)
     log = [entry for entry in load_wire(table.log) if isinstance(entry, Logged)]
     move = choice(bot, seen._replace(history=history(seen.game, log)))
     answer = table.command("move", at=seen.version, move=move)
     if not answer["ok"] and table.version == seen.version and not table.over:
         raise Misbehaved(f"the server refuses {move!r}: {answer['reason']}")
-
-
-def history(game: AnyGame, log: list[Logged]) -> tuple[Event, ...]:
-    """The picks and outcomes that were not undone, from a viewer's log of an unfinished match."""
-    standing: list[tuple[int, Event]] = []
-    for number, entry, _ in log:
-        match entry:
-            case Pick() | Outcome():
-                standing.append((number, entry))
-            case Timeout(players) if game.timeout_move is not None:
-                moves = tuple((player, game.timeout_move) for player in players)
-                standing.append((number, Pick(moves)))
-            case Undo(_, to):
-                standing = [(n, event) for n, event in standing if n < to]
-    return tuple(event for _, event in standing)

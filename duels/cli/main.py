@@ -44,6 +44,7 @@ COMMANDS = {
     "join": "duels.cli.join:join",
     "positions": "duels.cli.positions:positions_command",
     "bench": "duels.cli.bench:bench",
+    "mcp": "duels.cli.mcp:mcp",
     "analyse": "duels.cli.report:analyse",
     "explain": "duels.cli.explain:explain",
     "solve": "duels.cli.solve:solve_command",
@@ -406,6 +407,10 @@ def _parser(
         help="file to write, or - for standard output (default: GAME-positions.FORMAT)",
     )  # fmt: skip
 
+    positions.add_argument(
+        "--card", metavar="FILE.md", help="also write a card that says how the data set was made"
+    )
+
     bench = command("bench", "measure a language model by exact regret or exploitability")
     bench.add_argument(
         "action", nargs="?", choices=("compare", "leaderboard"), metavar="compare|leaderboard",
@@ -498,6 +503,27 @@ def _parser(
         "bench-MODEL); with leaderboard the page (default: leaderboard.html)",
     )  # fmt: skip
     json(bench)
+
+    tools = command("mcp", "offer the games to language models as MCP tools")
+    tools.add_argument(
+        "--server", metavar="URL", help="play on this server (default: on this machine)"
+    )
+    tools.add_argument(
+        "--database", default="", metavar="FILE",
+        help="file with the matches of this machine (default: mcp.sqlite in the user's data "
+        "directory)",
+    )  # fmt: skip
+    tools.add_argument(
+        "--http", action="store_true",
+        help="serve any number of clients over HTTP (default: one over standard input and output)",
+    )  # fmt: skip
+    tools.add_argument(
+        "--host", default="127.0.0.1", help="with --http: address to listen on (default: 127.0.0.1)"
+    )
+    tools.add_argument(
+        "--port", type=port, default=8001, metavar="N",
+        help="with --http: port to listen on (default: 8001)",
+    )  # fmt: skip
 
     analyse = command("analyse", "grade every move of a recorded match", file=REQUIRED)
     analyse.add_argument(

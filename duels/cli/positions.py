@@ -9,8 +9,9 @@ from argparse import Namespace
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from duels import __version__
 from duels.algorithms.solutions import solve
-from duels.analysis.datasets import LabelledPosition, features_of, positions
+from duels.analysis.datasets import NOTHING, LabelledPosition, difficulties, features_of, positions
 from duels.cli.files import checked_path, shown
 from duels.cli.progress import ProgressBar
 from duels.cli.terminal import Terminal
@@ -18,11 +19,46 @@ from duels.core.errors import DuelsError, OptionError
 from duels.core.extras import need
 from duels.core.game import AnyGame
 from duels.core.wire import dump_observation
+from duels.envs.policy import view_of
 from duels.games import find
+from duels.llm.dialogue import Dialogue
 
 PATIENCE = 2.0  # seconds before a bar is shown
 FORMAT, VERSION = "duels positions", 1  # of a data set
 KEYS = {"mixed_strategy": "mix"}  # fields with another name in the file
+
+
+CARD = """\
+---
+task_categories: [text-generation]
+tags: [games, game-theory]
+---
+# Positions of {title}
+
+{summary}
+
+{count} positions, each once; {tests} of them are for testing, the others for training. In {stakes}
+of them moves differ in value. Values and mixed strategies are {values}.
+
+## How it was made
+
+Duels {version} wrote it:
+
+    {command}
+
+Positions come from games in which each choice is random or perfect. The split of a position is a
+hash of the position and the rules, so no test position is in the training split of any data set of
+this game, for any size and seed.
+
+## Fields
+
+- `prompt`, `answer`: what `duels bench` asks, and the most likely move of perfect play
+- `split`, `player`, `state`, `observation`, `mask`: the position
+- `mix`: the optimal mixed strategy
+- `player_value`, `player_worth`: the player's expected score with perfect play, and with each move
+- `stake`: the expected regret of a random move; `difficulty`: its quarter, 0 if nothing is at stake
+- `depth`: the number of choices before the position, in the game in which it was found
+"""
 
 
 def positions_command(terminal: Terminal, given: Namespace) -> int:
@@ -50,11 +86,33 @@ def positions_command(terminal: Terminal, given: Namespace) -> int:
         if new:
             os.unlink(path)
         raise
+    if given.card:
+        write_card(given.card, game, found, given)
     tests = sum(position.split == "test" for position in found)
     summary = f"{path}: {len(found):,} positions, {tests:,} of them for testing."
     fewer = f" {game.title} has no more." if len(found) < given.count and not given.split else ""
     terminal.say([summary + fewer])
     return 0
+
+
+def write_card(path: str, game: AnyGame, found: list[LabelledPosition], given: Namespace) -> None:
+    """Write the card of a data set: what it contains and how it was made."""
+    rules = " ".join(f"--set {name}={value}" for name, value in game.differing().items())
+    split = f" --split {given.split}" if given.split else ""
+    command = f"duels positions {game.slug} {rules} -n {given.count} --seed {given.seed}{split}"
+    tests = sum(position.split == "test" for position in found)
+    stakes = sum(position.stake > NOTHING for position in found)
+    values = "approximate" if solve(game).approximate else "exact"
+    text = CARD.format(
+        title=game.title, summary=game.summary, count=f"{len(found):,}", tests=f"{tests:,}",
+        stakes=f"{stakes:,}", values=values, version=__version__,
+        command=" ".join(command.split()),
+    )  # fmt: skip
+    try:
+        with open(checked_path(path), "w", encoding="utf-8") as file:
+            file.write(text)
+    except OSError as error:
+        raise DuelsError(f"cannot write {shown(path)}: {error.strerror}") from None
 
 
 def _found(game: AnyGame, given: Namespace) -> list[LabelledPosition]:
@@ -82,13 +140,29 @@ def _about(game: AnyGame) -> dict[str, Any]:
     }  # fmt: skip
 
 
+def texts(game: AnyGame, position: LabelledPosition) -> dict[str, str | None]:
+    """What `duels bench` asks about a position, and the answer of perfect play.
+
+    With hidden information there is no prompt, since a position has no history here.
+    """
+    moves = game.moves()
+    best = max(range(len(moves)), key=lambda k: position.mixed_strategy[k])
+    prompt = None
+    if not game.private:
+        prompt = Dialogue(view_of(game, position.state, position.player)).messages[0]["content"]
+    return {"prompt": prompt, "answer": f"MOVE: {moves[best]}"}
+
+
 def _lines(game: AnyGame, found: list[LabelledPosition]) -> Iterator[str]:
     about = _about(game)
-    for position in found:
+    for position, difficulty in zip(found, difficulties(found), strict=True):
         fields = {KEYS.get(name, name): value for name, value in position._asdict().items()} | {
             "player": position.player + 1,
             "state": dump_observation(game, position.state)["fields"],
             "value": position.value,
+            **texts(game, position),
+            "stake": position.stake,
+            "difficulty": difficulty,
         }
         del fields["total"]
         yield json.dumps(about | fields)
@@ -116,6 +190,9 @@ def _columns(np: Any, game: AnyGame, found: list[LabelledPosition]) -> dict[str,
         "player_value": column("player_value", np.float64),
         "player_worth": column("player_worth", np.float64, moves),
         "player": column("player", np.int8) + np.int8(1),
+        "stake": column("stake", np.float64),
+        "depth": column("depth", np.int32),
+        "difficulty": np.array(difficulties(found), np.int8),
         "test": np.array([position.split == "test" for position in found], np.bool_),
     }
 
@@ -143,6 +220,9 @@ def _parquet() -> Callable[..., None]:
         parts = {
             name: values if values.ndim == 1 else list(values) for name, values in columns.items()
         }
+        written = [texts(game, position) for position in found]
+        for name in ("prompt", "answer"):
+            parts[name] = arrow.array([text[name] for text in written], arrow.string())
         table = arrow.table(parts)
         parquet.write_table(table.replace_schema_metadata(about), path)
 

@@ -29,8 +29,10 @@ from duels.client import nonces
 from duels.client.identity import is_key, new_key
 from duels.core.commitment import verify
 from duels.core.commitment_client import NOT_BEGUN, CommitmentClient
+from duels.core.entries import Logged, Timeout, Undo
 from duels.core.errors import DuelsError
 from duels.core.folders import data_folder
+from duels.core.game import AnyGame, Event, Outcome, Pick
 from duels.core.record import loads
 from duels.games import load
 
@@ -292,3 +294,18 @@ class MatchConnection:
     def close(self) -> None:
         if self._socket is not None:
             self._socket.close()
+
+
+def history(game: AnyGame, log: list[Logged]) -> tuple[Event, ...]:
+    """The picks and outcomes that were not undone, from a viewer's log of an unfinished match."""
+    standing: list[tuple[int, Event]] = []
+    for number, entry, _ in log:
+        match entry:
+            case Pick() | Outcome():
+                standing.append((number, entry))
+            case Timeout(players) if game.timeout_move is not None:
+                moves = tuple((player, game.timeout_move) for player in players)
+                standing.append((number, Pick(moves)))
+            case Undo(_, to):
+                standing = [(n, event) for n, event in standing if n < to]
+    return tuple(event for _, event in standing)

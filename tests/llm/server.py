@@ -31,6 +31,23 @@ class Fake:
         self.bodies: list[dict[str, Any]] = []
         self.lock = threading.Lock()
         self.url = ""
+        self.last = False  # whether the model gets the last message instead of the first
+
+
+def streamed(answer: dict[str, Any]) -> bytes:
+    """An answer as a stream of events: the message, why it ended, the usage."""
+    (choice,) = answer["choices"]
+    chunk = {**answer, "object": "chat.completion.chunk", "usage": None}
+    parts: list[dict[str, Any]] = [
+        {"index": 0, "delta": choice["message"], "finish_reason": None},
+        {"index": 0, "delta": {}, "finish_reason": choice["finish_reason"]},
+    ]
+    events: list[dict[str, Any]] = [
+        *({**chunk, "choices": [part]} for part in parts),
+        {**chunk, "choices": [], "usage": answer["usage"]},
+    ]
+    lines = [f"data: {json.dumps(event)}" for event in events]
+    return "\n\n".join([*lines, "data: [DONE]", ""]).encode()
 
 
 @contextmanager
@@ -60,7 +77,7 @@ def serving(model: Model, fault: Fault = lambda call: "") -> Iterator[Fake]:
             if kind == "html":
                 self._send(200, b"<html>", "text/html")
                 return
-            text = fake.model(body["messages"][0]["content"], number)
+            text = fake.model(body["messages"][-fake.last]["content"], number)
             message: dict[str, Any] = {"role": "assistant", "content": text}
             if kind == "refusal":
                 message |= {"content": None, "refusal": "I do not play."}
@@ -70,7 +87,10 @@ def serving(model: Model, fault: Fault = lambda call: "") -> Iterator[Fake]:
                 "choices": [{"index": 0, "finish_reason": finish, "message": message}],
                 "usage": {"prompt_tokens": 100, "completion_tokens": 10, "total_tokens": 110},
             }  # fmt: skip
-            self._send(200, json.dumps(answer).encode())
+            if body.get("stream"):
+                self._send(200, streamed(answer), "text/event-stream")
+            else:
+                self._send(200, json.dumps(answer).encode())
 
         def _send(self, status: int, content: bytes, kind: str = "application/json") -> None:
             self.send_response(status)

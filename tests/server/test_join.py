@@ -16,8 +16,7 @@ import pytest
 
 pytest.importorskip("starlette", reason="needs the extra: pip install 'duels[web]'")
 
-from duels.cli.join import history
-from duels.client.connection import Client
+from duels.client.connection import Client, history
 from duels.client.identity import new_key
 from duels.core.errors import IllegalMove
 from duels.core.game import AnyGame

@@ -1,0 +1,1 @@
+"""Duels in other tools: an MCP server, training environments and evaluations of language models."""
