@@ -54,7 +54,7 @@ def match_info(row: Row, you: int | None) -> Json:
         "you": None if you is None else you + 1, "created": row.created, "begun": row.begun,
         "ended": row.ended, "moment": row.moment, "to_move": row.to_move, "result": row.result,
         "commitment": published(row), **shares(row), "rematch": row.rematch, "before": row.before,
-        "taken_back": row.taken_back,
+        "taken_back": row.taken_back, "games": row.games, "second": row.second,
     }  # fmt: skip
     if row.reason:
         info["reason"] = row.reason

@@ -3,6 +3,7 @@
 import { html, useEffect, useState } from './lib.js';
 import { catalogue, get, post } from './api.js';
 import { Create } from './create.js';
+import { Pairing } from './pairing.js';
 import { go } from './router.js';
 import { saveItem, loadItem, newId } from './store.js';
 import { themeOf, themes } from './themes.js';
@@ -58,14 +59,15 @@ export function HomePage() {
     ${mine.length ? html`<section aria-labelledby="mine"><h2 id="mine">Your matches</h2><ul class="matches">
       ${mine.map((match) => html`<li key=${match.id}><a href=${`/match/${match.id}`}><b>${match.game.title}</b> <span>${against(match)}</span> <em>${stateWords(match)}</em></a></li>`)}
     </ul></section>` : null}
+    <section aria-labelledby="open"><h2 id="open">Open challenges</h2>
+      <${Pairing} games=${games?.games ?? []} open=${open} onTrouble=${setTrouble} />
+      ${open.length ? html`<ul class="matches">${open.map((match) => html`<li key=${match.id}><div><b>${match.game.title}</b> <span>${against(match)}</span> <em>${match.time ? timeWords(match.time) : ''}</em>
+        <button type="button" onClick=${() => join(match)}>Join</button></div></li>`)}</ul>`
+      : html`<p>${matches.data ? 'None at the moment.' : '…'} <a href="/live">Live games</a></p>`}
+    </section>
     <section aria-labelledby="games"><h2 id="games" class="unseen">Games</h2>
       <ul class="games">${(games?.games ?? []).map((game) => html`<${GameCard} key=${game.slug} game=${game} levels=${games?.levels ?? []}
         look=${themeOf(looks, game.slug)} onStart=${start} onMore=${() => showDialog(game)} />`)}</ul>
-    </section>
-    <section aria-labelledby="open"><h2 id="open">Open challenges</h2>
-      ${open.length ? html`<ul class="matches">${open.map((match) => html`<li key=${match.id}><div><b>${match.game.title}</b> <span>${against(match)}</span> <em>${match.time ? timeWords(match.time) : ''}</em>
-        <button type="button" onClick=${() => join(match)}>Join</button></div></li>`)}</ul>`
-      : html`<p>None at the moment. Open one with “More …” on a game.</p>`}
     </section>
     ${creating && games ? html`<${Dialog} title=${creating.title} onClose=${() => showDialog(null)}>
       <${Create} game=${creating} levels=${games.levels} trouble=${trouble} onStart=${start} /><//>` : null}
@@ -83,6 +85,9 @@ function stateWords(match) {
   if (match.state !== 'playing') return 'not started yet';
   return match.you && match.to_move.includes(match.you) ? 'your turn' : 'waiting for your opponent';
 }
+
+/** @param {Level} level */
+const option = ({ name, about, more }) => html`<option key=${name} value=${name} title=${about}>${more ? name : name[0].toUpperCase() + name.slice(1)}</option>`;
 
 /**
  * @param {{ game: Game, levels: Level[], look: import('./themes.js').Theme,
@@ -109,7 +114,8 @@ function GameCard({ game, levels, look, onStart, onMore }) {
       <div class="against">
         <button type="button" class="main" onClick=${() => onStart({ game: game.slug, opponent: level })}>Play the computer</button>
         <select aria-label=${`Level of the computer in ${game.title}`} value=${level} onChange=${choose}>
-          ${fit.map((one) => html`<option key=${one.name} value=${one.name} title=${one.about}>${one.name}</option>`)}
+          ${fit.filter((one) => !one.more).map(option)}
+          ${fit.some((one) => one.more) ? html`<optgroup label="More">${fit.filter((one) => one.more).map(option)}</optgroup>` : null}
         </select>
       </div>
       <button type="button" onClick=${() => onStart({ game: game.slug, opponent: 'friend' })}>Invite a friend</button>
