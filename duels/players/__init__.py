@@ -56,6 +56,7 @@ BUILT_IN = {
     "ismcts": BuiltIn("duels.players.ismcts:Ismcts", "looks ahead by playing out random games"),
     "random": BuiltIn("duels.players.uniform:Uniform", "picks any legal move at random"),
 }
+LEVELS = ("easy", "medium", "hard", "perfect")
 DEFAULT, PERFECT = "medium", "perfect"
 WITHOUT_SOLUTION = "ismcts"  # the default opponent if a variant is not solved
 HUMAN = "human"

@@ -43,6 +43,7 @@ class NewMatch(msgspec.Struct, forbid_unknown_fields=True):
     seat: Annotated[int, msgspec.Meta(ge=1, le=2)] | Short = "random"
     time: Time | None = None
     request: Short | None = None
+    games: Annotated[int, msgspec.Meta(ge=1, le=2)] = 1  # two: the second with the seats swapped
 
 
 class NotAllowed(IllegalMove):
@@ -113,6 +114,7 @@ class Matchmaking:
             self.settings.room_id(), game.slug, options, now, str(self.settings.secret()), seats,
             state=state, open=body.open and state == WAITING, request=request,
             time=control._asdict() if control else None, updated=now, deadline=now + within,
+            games=body.games,
         )  # fmt: skip
 
     def _game(self, body: NewMatch) -> AnyGame:

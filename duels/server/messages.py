@@ -46,7 +46,8 @@ def match_info(row: Row, you: int | None) -> Json:
         "you": None if you is None else you + 1, "created": row.created, "begun": row.begun,
         "ended": row.ended, "moment": row.moment, "to_move": row.to_move, "result": row.result,
         "commitment": published(row), **shares(row), "rematch": row.rematch, "before": row.before,
-        "taken_back": row.taken_back, "names": names_of(row, None).names,
+        "taken_back": row.taken_back, "games": row.games, "second": row.second,
+        "names": names_of(row, None).names,
     }  # fmt: skip
     if row.result is not None:
         info["outcome"] = dump(narrator.outcome(load(row.result), names_of(row, you)))

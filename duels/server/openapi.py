@@ -78,6 +78,9 @@ def document() -> Json:
             "post": _op("Create a match", match, status=201, body="NewMatch", key=True,
                         refused=(400, 401, 403, 404, 409, 413)),
         },
+        "/api/live": {
+            "get": _op("Public matches that are played now", _listing("matches"), refused=(401,))
+        },
         one: {"get": _op("A match", match, id, refused=(401, 404))},
         f"{one}/join": {
             "post": _op("Take the free seat", match, id, key=True, refused=(401, 403, 404, 409))

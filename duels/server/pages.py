@@ -26,15 +26,9 @@ from duels.server.storage.base import CLOSED, OVER, WAITING, Row
 
 STATIC = Path(__file__).parent / "static"
 PAGES = (
-    "/",
-    "/match/{id}",
-    "/match/{id}/replay",
-    "/match/{id}/mistakes",
-    "/history",
-    "/ratings",
-    "/me",
-    "/puzzles",
-)
+    "/", "/match/{id}", "/match/{id}/replay", "/match/{id}/mistakes", "/history", "/ratings", "/me",
+    "/puzzles", "/live",
+)  # fmt: skip
 META = "<!-- meta -->"
 DESCRIPTIONS = {  # of link previews, by state
     WAITING: "You are invited: open the link and join. There is no sign-up.",

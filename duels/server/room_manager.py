@@ -314,6 +314,8 @@ class RoomManager:
             room.timer.cancel()
             room.timer = None
         if row.state == OVER:
+            if room.needs_second and row.rematch is None:
+                self._tasks.start(self._second_game(row.id))
             return
         if row.deadline is not None:
             wait = max(0.0, row.deadline - self.settings.now()) + 0.002
@@ -325,6 +327,16 @@ class RoomManager:
         waiting = match is not None and any(seat in match.deciders for seat in room.computers)
         if waiting and (room.thinking is None or room.thinking.done()):
             room.thinking = self._tasks.start(self._play_computer(room))
+
+    async def _second_game(self, id: str) -> None:
+        """Create the second game of a match of two after the first, once."""
+        async with self.using(id) as room:
+            if room.row.rematch is not None:
+                return
+            new = room.rematch()
+            await self.add(new)  # stored first, so that no client is sent to a missing room
+            await self.change(room, lambda: room.follow(new.id))
+            self.broadcast(room, lambda viewer: messages.rematch(room))
 
     async def _rate(self) -> None:
         """Update the ratings by the matches that are not counted yet."""

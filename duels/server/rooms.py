@@ -216,24 +216,39 @@ class Room(MatchStart):
         """Whether all players agree on a rematch if this one does, and there is none yet."""
         offers = {*self.row.offers, seat + 1}
         return (
-            self.row.state == OVER and self.row.rematch is None and len(offers) == len(self.humans)
+            self.row.state == OVER
+            and self.row.rematch is None
+            and not self.needs_second
+            and len(offers) == len(self.humans)
         )
 
     def offer_rematch(self, seat: int, made: str | None) -> None:
         """Offer a rematch; `made` is its room if all players have offered it."""
         if self.row.state != OVER:
             raise IllegalMove("the match is not over")
+        if self.needs_second:
+            raise IllegalMove("the second game follows without an offer")
         if self.row.rematch is None:
             self.row.offers = sorted({*self.row.offers, seat + 1})
             self.row.rematch = made
 
+    @property
+    def needs_second(self) -> bool:
+        """Whether this is the first game of two; the second follows without an offer."""
+        return self.row.games == 2 and not self.row.second
+
+    def follow(self, second: str) -> None:
+        """Note the room of the second game."""
+        self.row.rematch = second
+
     def rematch(self) -> Row:
-        """The row of a rematch, with the seats swapped."""
+        """The row of a rematch or of the second game, with the seats swapped."""
         row, now = self.row, self.settings.now()
         return Row(
             self.settings.room_id(), row.game, dict(row.options), now, str(self.settings.secret()),
             row.seats[::-1], state=STARTING, time=row.time, updated=now, before=row.id,
-            deadline=now + self.settings.start_within, near=row.near,
+            deadline=now + self.settings.start_within, near=row.near, games=row.games,
+            second=self.needs_second,
         )  # fmt: skip
 
     def abort(self, reason: str) -> None:

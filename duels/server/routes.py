@@ -22,7 +22,7 @@ from duels.core.record import dumps, redacted
 from duels.core.rules_text import rules
 from duels.core.wire import dump, dump_table
 from duels.games import catalogue, find
-from duels.players import BUILT_IN
+from duels.players import BUILT_IN, LEVELS
 from duels.server import messages
 from duels.server.commands import REACTIONS
 from duels.server.computer_players import levels
@@ -40,6 +40,7 @@ from duels.server.storage.base import (
     CLOSED,
     HUMAN,
     OVER,
+    PLAYING,
     Conflict,
     Report,
     Row,
@@ -47,6 +48,7 @@ from duels.server.storage.base import (
     Unavailable,
     log,
 )
+from duels.server.storage.schema import ESTABLISHED
 from duels.server.study import FIRST_DAY, LAST_PAGE
 from duels.server.validation import check
 from duels.server.websocket import address_of
@@ -54,6 +56,7 @@ from duels.server.websocket import address_of
 PAGE = 50  # matches on a page of the history
 BEST = 100  # ratings listed
 CHALLENGES = 50
+LIVE = 200  # matches that are looked through for public ones
 CACHED_VALUES = 2048  # positions in memory; each has a few kilobytes
 FIRST_BEGINS = timedelta(hours=14)  # before UTC, a day begins in the first time zone
 Endpoint = Callable[[Request], Awaitable[Response]]
@@ -98,6 +101,7 @@ class Api:
             route("/api/puzzles/practice/{page}", self.practice),
             route("/api/matches", self.matches),
             route("/api/matches", self.create, "POST"),
+            route("/api/live", self.live),
             route(one, self.match),
             route(f"{one}/join", self.join, "POST"),
             route(f"{one}/leave", self.leave, "POST"),
@@ -224,7 +228,10 @@ class Api:
         """The games with their options, the computer players and the reactions."""
         if self._games is None:
             listed = [info for slug in catalogue() if (info := game_info(slug)) is not None]
-            known = [{"name": name, "about": made.about} for name, made in BUILT_IN.items()]
+            known = [
+                {"name": name, "about": made.about, "more": name not in LEVELS}
+                for name, made in BUILT_IN.items()
+            ]
             self._games = encode({"games": listed, "levels": known, "reactions": REACTIONS})
         return encoded_response(self._games)
 
@@ -321,6 +328,12 @@ class Api:
         return json_response(
             {"mine": self._infos(mine, digest), "open": self._infos(others, digest)}
         )
+
+    async def live(self, request: Request) -> Response:
+        """Matches that are played now, of players who met by an open challenge."""
+        rows = await self.store.latest(PLAYING, LIVE)
+        shown = [row for row in rows if row.open and row.game in catalogue()]
+        return json_response({"matches": self._infos(shown, self._digest(request))})
 
     async def create(self, request: Request) -> Response:
         """Create a match."""
@@ -503,7 +516,7 @@ class Api:
         """The best ratings of a game."""
         slug = exact_slug(request.path_params["slug"])
         rated = [messages.rating_info(rating) for rating in await self.store.ratings(slug, BEST)]
-        return json_response({"ratings": rated})
+        return json_response({"ratings": rated, "established": ESTABLISHED})
 
     # For operators.
 

@@ -36,7 +36,7 @@ PATHS = (
     "/api/matches/{}", "/api/matches/{}/record", "/api/matches/{}/replay", "/api/matches/{}/fair",
     "/api/matches/{}/analysis", "/api/matches", "/match/{}", "/match/{}/picture.png",
     "/api/me/history", "/api/value/{}", "/explore/{}", "/api/learn/{}", "/learn/{}",
-    "/api/puzzles/day/{}", "/api/puzzles/practice/{}", "/puzzles",
+    "/api/puzzles/day/{}", "/api/puzzles/practice/{}", "/puzzles", "/api/live",
 )  # fmt: skip
 Told = dict[str, Any]
 

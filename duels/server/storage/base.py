@@ -83,6 +83,8 @@ class Row(msgspec.Struct):
     offers: list[int] = []  # players who offer a rematch
     rematch: str | None = None  # the room of the rematch
     before: str | None = None  # the room that this one is a rematch of
+    games: int = 1  # of the match; the second is played with the seats swapped
+    second: bool = False  # this is the second game; `before` is the first
     origin: str | None = None  # a digest of the creator's address, until the opponent joins
     near: bool = False  # both players came from one address
 
@@ -238,7 +240,7 @@ class RoomStore(Protocol):
         """The ratings of a player in all games."""
 
     async def ratings(self, game: str, most: int) -> list[StoredRating]:
-        """The best ratings of a game."""
+        """The best ratings of a game: those with a small deviation, then the others."""
 
     async def rating(self, game: str, player: str) -> StoredRating | None:
         """The rating of a player in a game."""

@@ -122,10 +122,12 @@ RENAME = (
     "INSERT INTO players (digest, name, since) VALUES (?, ?, ?)"
     " ON CONFLICT (digest) DO UPDATE SET name = excluded.name, since = excluded.since"
 )
+ESTABLISHED = 110  # a rating with a higher deviation has no place among the best
 _RATING = "SELECT game, player, kind, name, rating, deviation, volatility, matches FROM ratings"
 RATINGS_OF = f"{_RATING} WHERE player = ? ORDER BY game"
 RATINGS = (
-    f"{_RATING} WHERE game = ? AND player NOT LIKE 'deleted-%' ORDER BY rating DESC, player LIMIT ?"
+    f"{_RATING} WHERE game = ? AND player NOT LIKE 'deleted-%'"
+    f" ORDER BY CASE WHEN deviation > {ESTABLISHED} THEN 1 ELSE 0 END, rating DESC, player LIMIT ?"
 )
 RATING = f"{_RATING} WHERE game = ? AND player = ?"
 PAIRED = (

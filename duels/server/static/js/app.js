@@ -17,6 +17,7 @@ const PAGES = [
   [/^\/explore\/([\w-]+)$/, ([slug]) => html`<${Later} key=${slug} load=${() => import('./explore.js')} name="ExplorePage" slug=${slug} />`],
   [/^\/learn\/([\w-]+)$/, ([slug]) => html`<${Later} key=${slug} load=${() => import('./learn.js')} name="LearnPage" slug=${slug} />`],
   [/^\/puzzles$/, () => html`<${Later} key="puzzles" load=${() => import('./puzzles.js')} name="PuzzlesPage" />`],
+  [/^\/live$/, () => html`<${Later} key="live" load=${() => import('./live.js')} name="LivePage" />`],
   [/^\/history$/, () => html`<${Later} key="history" load=${() => import('./history.js')} name="HistoryPage" />`],
   [/^\/ratings$/, () => html`<${Later} key="ratings" load=${() => import('./ratings.js')} name="RatingsPage" />`],
   [/^\/me$/, () => html`<${Later} key="me" load=${() => import('./me.js')} name="MePage" />`],

@@ -18,6 +18,7 @@ export function Create({ game, levels, trouble, onStart }) {
   const [opponent, setOpponent] = useState('friend');
   const [seat, setSeat] = useState('random');
   const [time, setTime] = useState('none');
+  const [games, setGames] = useState('');
   const set = (/** @type {string} */ name) => (/** @type {string} */ value) => setOptions((old) => ({ ...old, [name]: value }));
   const changed = Object.fromEntries(Object.entries(options).filter(([name, value]) => value.trim() !== '' && value !== usual[name]));
   // Which levels can play depends on the options.
@@ -31,6 +32,7 @@ export function Create({ game, levels, trouble, onStart }) {
     onStart({
       game: game.slug, options: changed, opponent: chosen === 'open' ? 'friend' : chosen,
       open: chosen === 'open', seat: seat === 'random' ? seat : Number(seat), time: TIMES[time]?.time ?? null,
+      games: Number(games || (chosen === 'open' ? 2 : 1)),
     });
   };
   return html`<form class="create" onSubmit=${submit}>
@@ -38,6 +40,7 @@ export function Create({ game, levels, trouble, onStart }) {
       ['friend', 'a friend, by link'], ['open', 'any player: an open challenge'],
       ...fit.map((level) => [level.name, `computer, ${level.name}: ${level.about}`])]} />
     <${Select} label="Your seat" value=${seat} onValue=${setSeat} choices=${[['random', 'either, at random'], ['1', 'Player 1'], ['2', 'Player 2']]} />
+    <${Select} label="Games" value=${games || (chosen === 'open' ? '2' : '1')} onValue=${setGames} choices=${[['1', 'one'], ['2', 'two, with seats swapped for the second']]} />
     <${Select} label="Clock" value=${time} onValue=${setTime} choices=${Object.entries(TIMES).map(([name, { words }]) => [name, words])} />
     <fieldset><legend>Options of the game</legend>
       ${game.options.map((option) => html`<${OptionField} key=${option.name} option=${option} value=${options[option.name]} onValue=${set(option.name)} />`)}

@@ -3,6 +3,7 @@
 import { html, useEffect, useRef, useState } from './lib.js';
 import { catalogue, get, post } from './api.js';
 import { Create } from './create.js';
+import { Pairing } from './pairing.js';
 import { go } from './router.js';
 import { saveItem, loadItem, newId } from './store.js';
 import { themeOf, themes } from './themes.js';
@@ -79,14 +80,15 @@ export function HomePage() {
       ${mine.map((match) => html`<li key=${match.id} class="mine"><a href=${`/match/${match.id}`}><b>${match.game.title}</b> <span>${against(match)}</span> <em>${stateWords(match)}</em></a>
         <button type="button" class="plain" aria-label=${`${match.state === 'playing' ? 'Resign' : 'Withdraw'} ${match.game.title} ${against(match)}`} onClick=${() => setLeaving(match)}>✕</button></li>`)}
     </ul></section>` : null}
+    <section aria-labelledby="open"><h2 id="open">Open challenges</h2>
+      <${Pairing} games=${games?.games ?? []} open=${open} onTrouble=${setTrouble} />
+      ${open.length ? html`<ul class="matches">${open.map((match) => html`<li key=${match.id}><div><b>${match.game.title}</b> <span>${against(match)}</span> <em>${match.time ? timeWords(match.time) : ''}</em>
+        <button type="button" onClick=${() => join(match)}>Join</button></div></li>`)}</ul>`
+      : !matches.data ? html`<p role="status">${matches.error || '…'}</p>` : html`<p>None at the moment. <a href="/live">Live games</a></p>`}
+    </section>
     <section aria-labelledby="games"><h2 id="games" class="unseen">Games</h2>
       <ul class="games">${(games?.games ?? []).map((game) => html`<${GameCard} key=${game.slug} game=${game} levels=${games?.levels ?? []}
         look=${themeOf(looks, game.slug)} onStart=${start} onMore=${() => showDialog(game)} />`)}</ul>
-    </section>
-    <section aria-labelledby="open"><h2 id="open">Open challenges</h2>
-      ${open.length ? html`<ul class="matches">${open.map((match) => html`<li key=${match.id}><div><b>${match.game.title}</b> <span>${against(match)}</span> <em>${match.time ? timeWords(match.time) : ''}</em>
-        <button type="button" onClick=${() => join(match)}>Join</button></div></li>`)}</ul>`
-      : !matches.data ? html`<p role="status">${matches.error || '…'}</p>` : html`<p>None at the moment. Open one with “More …” on a game.</p>`}
     </section>
     ${leaving ? html`<${Dialog} title=${leaving.state === 'playing' ? 'Resign this match?' : 'Withdraw this match?'} onClose=${() => setLeaving(null)}>
       <p>${leaving.game.title}, ${against(leaving)}. ${leaving.state === 'playing' ? 'Your opponent wins it.' : 'It has not started and will not be played.'}</p>
@@ -108,6 +110,9 @@ function stateWords(match) {
   if (match.state !== 'playing') return 'not started yet';
   return match.you && match.to_move.includes(match.you) ? 'your turn' : 'waiting for your opponent';
 }
+
+/** @param {Level} level */
+const option = ({ name, about, more }) => html`<option key=${name} value=${name} title=${about}>${more ? name : name[0].toUpperCase() + name.slice(1)}</option>`;
 
 /**
  * @param {{ game: Game, levels: Level[], look: import('./themes.js').Theme,
@@ -134,7 +139,8 @@ function GameCard({ game, levels, look, onStart, onMore }) {
       <div class="against">
         <button type="button" class="main" onClick=${() => onStart({ game: game.slug, opponent: level })}>Play the computer</button>
         <select aria-label=${`Level of the computer in ${game.title}`} value=${level} onChange=${choose}>
-          ${fit.map((one) => html`<option key=${one.name} value=${one.name} title=${one.about}>${one.name}</option>`)}
+          ${fit.filter((one) => !one.more).map(option)}
+          ${fit.some((one) => one.more) ? html`<optgroup label="More">${fit.filter((one) => one.more).map(option)}</optgroup>` : null}
         </select>
       </div>
       <button type="button" onClick=${() => onStart({ game: game.slug, opponent: 'friend' })}>Invite a friend</button>

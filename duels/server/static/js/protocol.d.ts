@@ -8,7 +8,7 @@ export interface Option {
 export interface Game {
   slug: string; title: string; summary: string; private: boolean; options: Option[]; levels: string[];
 }
-export interface Level { name: string; about: string }
+export interface Level { name: string; about: string; more: boolean }
 export interface Catalogue { games: Game[]; levels: Level[]; reactions: string[] }
 export interface Time { limit: number | null; budget: number | null; increment: number }
 export interface Seated {
@@ -21,7 +21,7 @@ export interface Match {
   created: number; begun: number | null; ended: number | null; moment: number; to_move: Seat[];
   result: Result | null; commitment: string | null; hashes: (string | null)[]; revealed: Seat[];
   nonces: (string | null)[] | null; reveal_by: number | null; rematch: string | null; before: string | null;
-  taken_back: number; names: [string, string]; outcome?: Omit<Caption, 'number'>;
+  taken_back: number; games: number; second: boolean; names: [string, string]; outcome?: Omit<Caption, 'number'>;
 }
 export interface Rating {
   game: string; player: { id: string; name: string; kind: string };
