@@ -120,8 +120,7 @@ def test_buttons_state_what_they_bring_and_keys_choose(site: Site) -> None:
 
 def test_a_die_rests_before_the_answer_is_shown(site: Site) -> None:
     ada = site.person()
-    ada.go()
-    ada.page.evaluate("localStorage['duels.pauses'] = 'on'")
+    ada.go().page.evaluate("localStorage['duels.pauses'] = 'on'")
     ada.against("Firewall Breach", "perfect")
     ada.page.get_by_text("your turn", exact=True).wait_for()
     ada.page.evaluate(
@@ -133,8 +132,10 @@ def test_a_die_rests_before_the_answer_is_shown(site: Site) -> None:
             { subtree: true, childList: true, characterData: true }); }"""
     )
     ada.click_move("attack")
-    ada.page.wait_for_function("window.events.some((one) => one.text.startsWith('Computer'))")
-    events = ada.page.evaluate("window.events")
+    events: list[dict[str, Any]] = []
+    while not any(one["text"].startswith("Computer") for one in events):
+        ada.page.wait_for_timeout(20)
+        events = ada.page.evaluate("window.events")
     rolled = next(n for n, one in enumerate(events) if one["text"].startswith("You rolled"))
     assert events[rolled + 1]["at"] - events[rolled]["at"] > 900
 
