@@ -80,7 +80,7 @@ def test_the_page_has_the_whole_view_after_its_changes() -> None:
         import {{ EMPTY, heard }} from {json.dumps(ROOM_STATE.as_uri())};
         import {{ deepStrictEqual }} from 'node:assert';
         import {{ readFileSync }} from 'node:fs';
-        const rest = {{ type: 'update', since: 0, events: [], passages: [], now: 0, to_move: [] }};
+        const rest = {{ type: 'update', since: 0, events: [], captions: [], now: 0, to_move: [] }};
         let compared = 0;
         for (const [first, ...pairs] of JSON.parse(readFileSync(0, 'utf8'))) {{
           let room = heard(EMPTY, {{ ...rest, moment: 0, view: first }});
