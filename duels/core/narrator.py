@@ -133,7 +133,7 @@ def captions(
         if (found := caption(match, number, names)) is not None:
             yield number, found
     if match.result is not None and before is None and since <= count:
-        yield count, outcome(match.result, names)
+        yield count, outcome(match.result, names, match.game.highest_payoff() != 1)
 
 
 def caption(
@@ -158,13 +158,14 @@ def caption(
     return None
 
 
-def outcome(result: Result, names: Names) -> Caption:
-    """A result in a few words."""
+def outcome(result: Result, names: Names, pays: bool = False) -> Caption:
+    """A result in a few words; with what the win pays if some pay more than others (`pays`)."""
     reason = names.put(result.reason)
     reason = reason and reason[0].upper() + reason[1:] + "." * (reason[-1] not in ".!?…")
     if result.winner is None:
         return Caption("There is no winner" if result.by == "limit" else "Draw", reason)
-    return Caption(names.does(result.winner, "wins"), reason, result.winner)
+    paid = f"wins {result.payoff}" if pays or result.payoff != 1 else "wins"
+    return Caption(names.does(result.winner, paid), reason, result.winner)
 
 
 def ending(match: "MatchLike", viewer_of: ViewerOf) -> Passage:

@@ -374,7 +374,7 @@ def browser(world: World, plugin: Plugin) -> None:
         person.page.get_by_role("heading", name=heading).wait_for()
         told = person.log.inner_text()
         if unit_of(plugin.game).pays:
-            assert re.search(r"wins? \d+!|draw", told), told
+            assert re.search(r"wins? \d+|Draw", told), told
             person.page.get_by_role("link", name="Replay and analysis").click()
             person.page.get_by_role("heading", name="Your expected payoff").wait_for()
             person.page.get_by_text("best responses to it gain").wait_for()

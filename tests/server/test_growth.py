@@ -170,7 +170,7 @@ const numbers = (from, to) => Array.from({ length: to - from }, (_, n) => from +
 const part = (since, to) => ({
   since,
   events: numbers(since, to).map((number) => ({ number, type: 'pick' })),
-  passages: numbers(since, to).map((number) => ({ kind: 'event', number, lines: ['x'] })),
+  captions: numbers(since, to).map((number) => ({ number, text: 'x' })),
 });
 const update = (since, to) => (
   { type: 'update', moment: to, view: {}, now: 0, ...part(since, to) });
@@ -179,7 +179,7 @@ const after = (room, ...messages) => messages.reduce(heard, room);
 const gap = after(EMPTY, update(0, 5), update(300, 500), update(500, 501), update(500, 501));
 const all = after(gap, page(100, 300), page(100, 300), page(0, 100));
 const known = (room) => [
-  firstNumber(room), room.events.map((one) => one.number), room.passages.length,
+  firstNumber(room), room.events.map((one) => one.number), room.captions.length,
 ];
 console.log(JSON.stringify([known(gap), known(all)]));
 """

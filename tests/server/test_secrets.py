@@ -100,8 +100,9 @@ def spoilt_update(change: Callable[[bytes, int], bytes]) -> Plant:
     def plant(patch: pytest.MonkeyPatch, secret: Secret) -> None:
         usual = messages.update
 
-        def update(room: Room, viewer: int | None, since: int, *before: Any) -> bytes:
-            return change(usual(room, viewer, since, *before), secret(room.playing(), viewer))
+        def update(room: Room, viewer: int | None, since: int, *more: Any, **how: Any) -> bytes:
+            made = usual(room, viewer, since, *more, **how)
+            return change(made, secret(room.playing(), viewer))
 
         patch.setattr(messages, "update", update)
 

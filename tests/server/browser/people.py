@@ -142,7 +142,7 @@ class Person:
 
     @property
     def table(self) -> Locator:
-        return self.page.locator(".board .table")
+        return self.page.locator(".board:not(.skeleton *) .table")
 
     @property
     def log(self) -> Locator:

@@ -42,11 +42,13 @@ def test_a_game_without_a_theme_has_a_card_like_the_others(site: Site) -> None:
 
 def test_colours_sound_and_level_are_remembered(site: Site) -> None:
     ada = site.person(color_scheme="light").go()
+    ada.page.get_by_role("button", name="Menu").click()
     ada.page.get_by_role("button", name="Sound on").click()
     ada.page.get_by_role("button", name="Colours: auto").click()
     ada.page.get_by_role("button", name="Colours: light").click()
     ada.card("Digit Duel").get_by_role("combobox").select_option("greedy")
     ada.page.reload()
+    ada.page.get_by_role("button", name="Menu").click()
     expect(ada.page.get_by_role("button", name="Sound off")).to_be_visible()
     expect(ada.page.get_by_role("button", name="Colours: dark")).to_be_visible()
     expect(ada.card("Digit Duel").get_by_role("combobox")).to_have_value("greedy")

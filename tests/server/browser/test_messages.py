@@ -100,7 +100,8 @@ def test_the_reason_of_a_result_is_a_sentence(site: Site) -> None:
     for mine, others in (("10", "3"), ("9", "2"), ("8", "1")):
         one.click_move(mine)
         two.click_move(others)
-    reason = "Player 1 has reached 3 points."
+    name = one.page.locator(".side.below .name").inner_text()
+    reason = f"{name} has reached 3 points."
     expect(
         two.page.get_by_role("region", name="Result").get_by_text(reason, exact=True)
     ).to_be_visible()

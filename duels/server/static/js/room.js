@@ -237,7 +237,7 @@ function Playing({ room, match, connection, pace, onMatch }) {
   const start = room.toMove.length > 1 ? 'Both choose at once' : room.toMove.length ? `${room.toMove[0] === you ? 'You begin' : `${nameOf(room.toMove[0])} begins`}` : '';
   return html`
     <h1 class="room-title">${match.game.title}<small>${match.time ? timeWords(match.time) : ''}</small></h1>
-    ${view ? html`<div class="play" onFocusIn=${() => { inside.current = true; }} onFocusOut=${(/** @type {FocusEvent} */ event) => { if (event.relatedTarget) inside.current = false; }}>
+    ${view ? html`<div class="play" onfocusin=${() => { inside.current = true; }} onfocusout=${(/** @type {FocusEvent} */ event) => { if (event.relatedTarget) inside.current = false; }}>
       <div class="board">
       <${Table} parts=${parts} you=${you} toMove=${over ? [] : room.toMove} nameOf=${nameOf} faces=${faces} turned=${turned} won=${last?.favours}
         banner=${html`<${Banner} captions=${room.captions} you=${you} start=${start} />`}
