@@ -4,7 +4,8 @@ A test module declares what it needs with `pytest.importorskip("library")` at mo
 test with the mark `extra("rl")`, and the modules of the package, whose doctests are collected, are
 listed in `MODULES`. With DUELS_CI set, an extra that is missing is an error.
 
-A parametrised test with the mark `cases(n)` keeps n of its cases, spread evenly; the others are long.
+A parametrised test with the mark `cases(n)` keeps n of its cases, spread evenly; the others are
+long.
 """
 
 from __future__ import annotations

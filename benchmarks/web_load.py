@@ -5,7 +5,10 @@ game like it (benchmarks/boardgame: `npm install` there first), all on one machi
 
     python benchmarks/web_load.py --peer benchmarks/boardgame     # both, and ours on two workers
     python benchmarks/web_load.py --live 5000                     # many matches, few moves each
-    python benchmarks/web_load.py --database postgresql://…       # with --workers 2
+    python benchmarks/web_load.py --postgres --workers 1 2 --worker-ports --matches 40
+
+`--postgres` starts a PostgreSQL for the run; `--database` uses another one. With `--worker-ports`
+the client chooses the worker by the id of the match, as a proxy does.
 
 A match is two connections. Who is to move sends; when both players have been told, that is one
 sample, and the other moves: at once (`--think 0`), or after a pause.
@@ -23,6 +26,7 @@ import subprocess
 import sys
 import tempfile
 import time
+import zlib
 from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
@@ -37,8 +41,10 @@ import uvloop
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from duels.core.commitment_client import CommitmentClient
+from tests.server.postgres import Postgres
 
 ROOT = Path(__file__).parents[1]
+IDLE = 3.0  # seconds in which no match moves
 AGAIN = 0.05  # seconds after which a move that the peer has dropped is sent again
 
 
@@ -131,6 +137,7 @@ class Meter:
 
     def __init__(self) -> None:
         self.seconds: list[float] = []
+        self.bytes = 0  # received
         self.running = True
         self.matches: list[Any] = []
 
@@ -140,6 +147,7 @@ class Meter:
         return {
             "moves/s": round(len(found) / took), "p50 ms": round(p50, 1), "p99 ms": round(p99, 1),
             "moves": len(found), "seconds": round(took, 1),
+            "bytes/move": round(self.bytes / len(found)),
         }  # fmt: skip
 
 
@@ -176,13 +184,15 @@ class Ours(Match):
         self.started = asyncio.get_running_loop().create_future()
         self.clients: list[CommitmentClient | None] = [None, None]
 
-    async def begin(self, http: httpx.AsyncClient, host: str, port: int) -> None:
+    async def begin(self, http: httpx.AsyncClient, host: str, ports: list[int]) -> None:
         keys = [os.urandom(24).hex()[:43] for _ in range(2)]
         headers = [{"Authorization": f"Bearer {key}"} for key in keys]
         body = {"game": "number-wars", "options": {"lp": "999"}, "seat": 1}
         made = (await http.post("/api/matches", json=body, headers=headers[0])).json()
         id = made["id"]
-        await http.post(f"/api/matches/{id}/join", json={}, headers=headers[1])
+        port = ports[zlib.crc32(id.encode()) % len(ports)]
+        join = f"http://{host}:{port}/api/matches/{id}/join"
+        await http.post(join, json={}, headers=headers[1])
         loop = asyncio.get_running_loop()
         for seat in (0, 1):
             side = Frames(host, f"/ws/{id}", partial(self.hear, seat))
@@ -194,6 +204,7 @@ class Ours(Match):
         await self.started
 
     def hear(self, seat: int, text: bytes) -> None:
+        self.meter.bytes += len(text)
         if text.startswith((b'{"type":"welcome"', b'{"type":"match"')):
             match = msgspec.json.decode(text)["match"]
             client = self.clients[seat] = self.clients[seat] or CommitmentClient.of(match)
@@ -243,7 +254,7 @@ class Theirs(Match):
         self.unused = [list(range(1, 11)), list(range(1, 11))]
         self.keys: list[str] = []
 
-    async def begin(self, http: httpx.AsyncClient, host: str, port: int) -> None:
+    async def begin(self, http: httpx.AsyncClient, host: str, ports: list[int]) -> None:
         made = await http.post("/games/wars/create", json={"numPlayers": 2})
         self.id = made.json()["matchID"]
         for seat in (0, 1):
@@ -255,11 +266,12 @@ class Theirs(Match):
         for seat in (0, 1):
             side = Frames(host, path, partial(self.hear, seat))
             self.sides.append(side)
-            await loop.create_connection(partial(_same, side), host, port)
+            await loop.create_connection(partial(_same, side), host, ports[0])
             await side.open
             await self.synced[seat]
 
     def hear(self, seat: int, text: bytes) -> None:
+        self.meter.bytes += len(text)
         if text == b"2":
             self.sides[seat].send(b"3")
         elif text.startswith(b"0"):
@@ -344,7 +356,7 @@ def family(pid: int | None) -> list[int]:
 
 
 async def drive(
-    kind: type[Match], port: int, pid: int, database: int | None, matches: int, think: float,
+    kind: type[Match], ports: list[int], pid: int, database: int | None, matches: int, think: float,
     seconds: float,
 ) -> dict[str, float]:  # fmt: skip
     """Set up so many matches, let them be played, and say how that went."""
@@ -356,20 +368,24 @@ async def drive(
         )  # fmt: skip
 
     meter = Meter()
-    empty = memory(family(pid))
+    empty, began = memory(family(pid)), processor(family(pid))
     limits = httpx.Limits(max_connections=20)
-    base = f"http://127.0.0.1:{port}"
+    base = f"http://127.0.0.1:{ports[0]}"
     async with httpx.AsyncClient(base_url=base, limits=limits, timeout=120) as http:
         queue = iter(range(matches))
 
         async def some() -> None:
             for _ in queue:
                 made: Any = kind(meter, think)
-                await made.begin(http, "127.0.0.1", port)
+                await made.begin(http, "127.0.0.1", ports)
 
         await asyncio.gather(*(some() for _ in range(10)))
+    set_up = processor(family(pid)) - began
     await asyncio.sleep(1.0)
-    idle = memory(family(pid))
+    idle, rest = memory(family(pid)), processor(family(pid))
+    await asyncio.sleep(IDLE)
+    rest = processor(family(pid)) - rest
+    meter.bytes = 0
     before = used()
     for n, match in enumerate(meter.matches):
         pause = think * n / matches
@@ -377,6 +393,7 @@ async def drive(
     if think:
         await asyncio.sleep(think)
         meter.seconds.clear()
+        meter.bytes = 0
         before = used()
     await asyncio.sleep(seconds)
     *spent, took = (now - then for now, then in zip(used(), before, strict=True))
@@ -384,6 +401,8 @@ async def drive(
     line = meter.line(took)
     for name, seconds in zip(("CPU us/move", "database's", "client's"), spent, strict=True):
         line[name] = round(1e6 * seconds / max(1, line["moves"]))
+    line["CPU ms/start"] = round(1000 * set_up / matches, 1)
+    line["idle CPU ms/s"] = round(1000 * rest / IDLE, 1)
     busy = memory(family(pid))
     await asyncio.sleep(0.5)
     lost = sum(side.closed for match in meter.matches for side in match.sides)
@@ -406,17 +425,20 @@ def start(command: list[str], ready: str, **settings: Any) -> tuple[subprocess.P
     raise SystemExit(f"{command[0]} did not start")
 
 
-def ours(database: str, workers: int, *given: Any) -> dict[str, float]:
+def ours(database: str, workers: int, worker_ports: bool, *given: Any) -> dict[str, float]:
     with tempfile.TemporaryDirectory(dir=ROOT) as folder:
         where = database or f"{folder}/duels.sqlite"
         command = [sys.executable, "-m", "duels", "serve", "--port", "0", "--no-limits"]
         command += ["--database", where, "--workers", str(workers)]
+        worker_ports = worker_ports and workers > 1
+        command += ["--worker-ports"] * worker_ports
         env = {**os.environ, "PYTHONPATH": str(ROOT), "PYTHONUNBUFFERED": "1"}
         process, line = start(command, "Serving Duels on", env=env, cwd=ROOT)
         time.sleep(2.0)
         try:
             port = int(line.split()[3].rpartition(":")[2])
-            return uvloop.run(drive(Ours, port, process.pid, database_pid(database), *given))
+            ports = [port + 1 + n for n in range(workers)] if worker_ports else [port]
+            return uvloop.run(drive(Ours, ports, process.pid, database_pid(database), *given))
         finally:
             process.terminate()
             process.wait()
@@ -429,7 +451,7 @@ def theirs(peer: str, kind: str, *given: Any) -> dict[str, float]:
         process, _ = start(command, "serving", cwd=peer, stderr=subprocess.DEVNULL)
         time.sleep(1.0)
         try:
-            return uvloop.run(drive(Theirs, port, process.pid, None, *given))
+            return uvloop.run(drive(Theirs, [port], process.pid, None, *given))
         finally:
             process.kill()
             process.wait()
@@ -444,16 +466,31 @@ def main() -> None:
     parser.add_argument("--peer", help="folder of the boardgame.io server, installed")
     parser.add_argument("--only-peer", action="store_true")
     parser.add_argument("--database", default="")
+    parser.add_argument("--postgres", action="store_true", help="start one for this run")
+    parser.add_argument("--worker-ports", action="store_true", help="the client chooses the worker")
     parser.add_argument("--workers", type=int, nargs="+", default=[1], help="one run for each")
     parser.add_argument("--rounds", type=int, default=1, help="of all in turn; then the medians")
     args = parser.parse_args()
+    if not args.postgres:
+        compare(args)
+        return
+    server = Postgres()
+    try:
+        args.database = server.url
+        compare(args)
+    finally:
+        server.remove()
+
+
+def compare(args: argparse.Namespace) -> None:
+    """Run all in turn, and print what each did."""
     given = (args.live or args.matches, args.think if args.live else 0.0, args.seconds)
     runs: dict[str, Callable[[], dict[str, float]]] = {}
     if not args.only_peer:
         where = args.database.partition(":")[0] or "sqlite"
         for workers in args.workers:
             name = f"duels, {where}, {workers} worker{'s' * (workers > 1)}"
-            runs[name] = partial(ours, args.database, workers, *given)
+            runs[name] = partial(ours, args.database, workers, args.worker_ports, *given)
     if args.peer:
         for kind in ("memory", "files"):
             runs[f"boardgame.io, {kind}"] = partial(theirs, args.peer, kind, *given)

@@ -37,7 +37,9 @@ def held_now() -> float:
     return tracemalloc.get_traced_memory()[0] / 1024
 
 
-async def some(manager: RoomManager, slug: str, count: int, made: list[str]) -> None:
+async def some(
+    manager: RoomManager, slug: str, count: int, made: list[str], moves: int = MOVES
+) -> None:
     matchmaking, handler = Matchmaking(manager), CommandHandler(manager)
     for n in range(count):
         keys = [digest(f"{slug} {len(made)} {n} {seat}") for seat in (0, 1)]
@@ -50,7 +52,7 @@ async def some(manager: RoomManager, slug: str, count: int, made: list[str]) -> 
             await handler.execute(room, seat, commands.Commit("commit", hash))
         for seat in (0, 1):
             await handler.execute(room, seat, commands.Reveal("reveal", NONCE))
-        for m in range(MOVES):
+        for m in range(moves):
             match = room.match
             assert match is not None
             if match.result is None:

@@ -46,6 +46,7 @@ def main() -> None:
         site.close()
         if not given.all:
             draw_report(browser, given.folder, place)
+            draw_leaderboard(browser, given.folder, place)
 
 
 def draw_report(browser: Browser, folder: Path, place: str) -> None:
@@ -65,6 +66,15 @@ def draw_report(browser: Browser, folder: Path, place: str) -> None:
     page = browser.new_page(viewport={"width": 900, "height": 560})
     page.goto(f"file://{place}/arena/report.html")
     page.screenshot(path=folder / "arena-report.jpg", type="jpeg", quality=80)
+
+
+def draw_leaderboard(browser: Browser, folder: Path, place: str) -> None:
+    """The leaderboard of the built-in players."""
+    words = ["bench", "--baselines", "--answer", "mix", "--out", f"{place}/bench"]
+    assert main_of_duels(words) == 0
+    page = browser.new_page(viewport={"width": 1000, "height": 900})
+    page.goto(f"file://{place}/bench/leaderboard.html")
+    page.screenshot(path=folder / "bench-leaderboard.jpg", type="jpeg", quality=80)
 
 
 def draw_all(

@@ -1,13 +1,14 @@
-"""Computes the figures of docs/explanation/solutions.md.
+"""Computes figures of docs/explanation/solutions.md and other pages.
 
 python3 tools/solutions.py levels [--pairs N]   # scores against perfect and greedy
 python3 tools/solutions.py accuracy [--games N] # mean accuracy of the opponents
 python3 tools/solutions.py mirror [--games N]   # perfect against perfect, and the value
 python3 tools/solutions.py values [--games N]   # stored values of Cipher Siege and play-outs
+python3 tools/solutions.py search [--pairs N]   # scores of ismcts against perfect
 python3 tools/solutions.py respond [--full]     # the gain of a best response
 python3 tools/solutions.py agent FILE           # exact exploitability of a Firewall Breach policy
 
-The first three take --only SLUG for one game.
+All but the last three take --only SLUG, also several times.
 """
 
 from __future__ import annotations
@@ -84,8 +85,16 @@ def levels(pairs: int, slugs: Iterable[str]) -> None:
             print(f"| {slug} | {opponent} | {shown} |", flush=True)
 
 
+def search(pairs: int, slugs: Iterable[str]) -> None:
+    """The score of `ismcts` against perfect, by the arena."""
+    print("| game | score of `ismcts` against `perfect` |\n|---|---|")
+    for slug in slugs:
+        found = against(slug, "perfect", ["ismcts"], pairs)["ismcts"]
+        print(f"| {slug} | {found} |", flush=True)
+
+
 def against(slug: str, opponent: str, others: list[str], pairs: int) -> dict[str, str]:
-    """The luck-adjusted score of each player against one opponent, with its 95 % interval."""
+    """The score of each player against an opponent, luck-adjusted if possible, with interval."""
     with TemporaryDirectory() as place:
         command = [sys.executable, "-m", "duels", "arena", opponent, *others, "--gauntlet"]
         command += ["--games", slug, "-n", str(pairs), "--seed", "1", "--json"]
@@ -93,12 +102,12 @@ def against(slug: str, opponent: str, others: list[str], pairs: int) -> dict[str
         root = Path(__file__).parent.parent
         done = subprocess.run(command, cwd=root, check=True, stdout=subprocess.PIPE)
     (game,) = json.loads(done.stdout)["games"]
-    return {
-        met["two"]: "{:.4f} ({:.4f} to {:.4f})".format(
-            *(max(0.0, 1 - met["adjusted"][part]) for part in ("mean", "high", "low"))
-        )
-        for met in game["meetings"]
-    }
+    found = {}
+    for met in game["meetings"]:
+        score = met["adjusted"] or met["score"]
+        mean, low, high = (max(0.0, 1 - score[part]) for part in ("mean", "high", "low"))
+        found[met["two"]] = f"{mean:.4f} ({low:.4f} to {high:.4f})"
+    return found
 
 
 def accuracy(games: int, slugs: Iterable[str]) -> None:
@@ -251,22 +260,23 @@ def agent(path: str) -> None:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description="figures for docs/explanation/solutions.md")
+    parser = argparse.ArgumentParser(description="figures of the documentation")
     commands = parser.add_subparsers(dest="command", required=True)
-    found = commands.add_parser("levels")
-    found.add_argument("--pairs", dest="games", type=int, default=20_000)
-    found.add_argument("--only", choices=BUILT_IN, help="one game")
+    for name, pairs in (("levels", 20_000), ("search", 20)):
+        found = commands.add_parser(name)
+        found.add_argument("--pairs", dest="games", type=int, default=pairs)
+        found.add_argument("--only", action="append", choices=BUILT_IN, help="a game")
     for name, games in (("accuracy", 200), ("mirror", 10_000), ("values", 400)):
         made = commands.add_parser(name)
         made.add_argument("--games", type=int, default=games)
         if name != "values":
-            made.add_argument("--only", choices=BUILT_IN, help="one game")
+            made.add_argument("--only", action="append", choices=BUILT_IN, help="a game")
     commands.add_parser("respond").add_argument("--full", action="store_true")
     commands.add_parser("agent").add_argument("file")
     given = parser.parse_args()
-    by_game = {"levels": levels, "accuracy": accuracy, "mirror": mirror}
+    by_game = {"levels": levels, "search": search, "accuracy": accuracy, "mirror": mirror}
     if given.command in by_game:
-        by_game[given.command](given.games, [given.only] if given.only else BUILT_IN)
+        by_game[given.command](given.games, given.only or BUILT_IN)
     elif given.command == "values":
         values(given.games)
     elif given.command == "respond":

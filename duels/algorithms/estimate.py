@@ -79,7 +79,7 @@ def proportion_error(part: float, count: float) -> float:
 def margin(*, ascii_only: bool = False) -> str:
     """A sentence about the precision of a value."""
     mark = "+-" if ascii_only else "±"
-    return f"Values are measured; {mark} is half of a 95 % confidence interval."
+    return f"Values are estimates; the number after {mark} is the half-width of a 95 % interval."
 
 
 def estimated(value: Fraction | float, *, ascii_only: bool = False, sign: str = "") -> str:

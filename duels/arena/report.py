@@ -45,11 +45,11 @@ FIELDS = (
 )  # fmt: skip
 RAW = "raw only"  # shown instead of a luck-adjusted score
 PARTLY = "* 'no luck' includes the raw scores of games whose luck is not known."
-APPROXIMATE = "The game is solved approximately: only choices with stored values have a regret."
+APPROXIMATE = "In a game solved approximately, only choices with stored values have a regret."
 ELO = "Elo is relative to the mean of all players; intervals are 95 %, from pairs."
 LUCK = "'score' is raw; 'no luck' has luck taken out (AIVAT): the same mean, less noise."
 FEWER = "'fewer' is how many times fewer games are then needed for the same interval."
-PAID = "'payoff' is the mean of what games paid; scores and Elo count wins."
+PAID = "'payoff' is the mean payoff; scores and Elo count all wins alike."
 SUPERIOR = "'superior' is how likely the first of two players is the stronger one."
 SEATS = "'as Player 1' counts the first player's wins, draws and losses in that seat."
 KINDS_OF_PAIRS = "'pairs' counts pairs in which it scored 0, 1/4, 1/2, 3/4 and 1 (pentanomial)."
@@ -114,7 +114,7 @@ def _part(part: SummaryPart, players: Sequence[str]) -> Iterator[str]:
     if groups > 1:
         yield f"{groups} groups of players never met: Elo is not comparable between them."
     if any(rating.high == inf or rating.low == -inf for rating in ratings):
-        yield "'open': the player won or lost every game, so its rating has no limit there."
+        yield "'open': the player won, or lost, every game; the rating has no limit on that side."
     if part.approximate and graded:
         yield APPROXIMATE
     yield ""
@@ -147,7 +147,8 @@ def _part(part: SummaryPart, players: Sequence[str]) -> Iterator[str]:
 
 def _forfeited(failed: Forfeits, players: Sequence[str]) -> Iterator[str]:
     """How many games a player lost by failures, and the reasons."""
-    lost = f"lost {len(failed.records):,} {BY.get(failed.by, f'by {failed.by}')} in {failed.game}"
+    count, how = len(failed.records), BY.get(failed.by, f"by {failed.by}")
+    lost = f"lost {count:,} game{'' if count == 1 else 's'} {how} in {failed.game}"
     yield f"{shortened(players)[failed.player]} {lost}:"
     for why, games in failed.reasons:
         yield from wrap(f"{games:,} x {printed(why)}", WIDTH, initial_indent="  ",

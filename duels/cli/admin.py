@@ -12,9 +12,10 @@ from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
+from duels.cli.help import examples
 from duels.cli.serve import check_extra, retention
 from duels.cli.terminal import Terminal
-from duels.core.errors import OptionError
+from duels.core.errors import OptionError, program
 
 if TYPE_CHECKING:
     from duels.server.moderation import KnownPlayer, Moderation
@@ -32,8 +33,13 @@ def add_actions(parser: Any, database: Callable[[Any], None], keep: Callable[[An
     """
     actions = parser.add_subparsers(dest="action", metavar="ACTION", required=True)
 
-    def action(name: str, about: str, *names: tuple[str, str]) -> Any:
+    def add(name: str, about: str) -> Any:
         made = actions.add_parser(name, help=about, description=about[0].upper() + about[1:] + ".")
+        made.epilog = examples(program(), f"admin {name}")
+        return made
+
+    def action(name: str, about: str, *names: tuple[str, str]) -> Any:
+        made = add(name, about)
         for argument, help in names:
             made.add_argument(argument, metavar=argument.upper(), help=help)
         made.add_argument("--json", action="store_true", help="print JSON, for programs")
@@ -43,11 +49,11 @@ def add_actions(parser: Any, database: Callable[[Any], None], keep: Callable[[An
     def number(made: Any) -> None:
         made.add_argument(
             "-n", "--count", type=int, default=LISTED, metavar="N",
-            help=f"how many at most (default: {LISTED})",
+            help=f"maximum number of lines (default: {LISTED})",
         )  # fmt: skip
 
     player = "player", "the public id of a player, as listed by search"
-    listing = action("list", "list the matches that changed last")
+    listing = action("list", "list the most recently changed matches")
     listing.add_argument("--state", choices=STATES, help="only matches in this state")
     number(listing)
     number(
@@ -56,8 +62,10 @@ def add_actions(parser: Any, database: Callable[[Any], None], keep: Callable[[An
     action("rename", "rename a player, also in matches and ratings", player, ("name", "new name"))
     ban = action("ban", "ban a player, and end the player's matches", player)
     ban.add_argument("--reason", default="", metavar="TEXT", help="shown to the player")
-    ban.add_argument("--days", type=float, metavar="N", help="how long (default: without end)")
-    action("unban", "lift the ban of a player", player)
+    ban.add_argument(
+        "--days", type=float, metavar="N", help="length of the ban (default: permanent)"
+    )
+    action("unban", "lift a player's ban", player)
     close = action("close", "close a match that is not over", ("match", "the id of a match"))
     close.add_argument("--reason", default="", metavar="TEXT", help="shown to the players")
     action(
@@ -65,13 +73,12 @@ def add_actions(parser: Any, database: Callable[[Any], None], keep: Callable[[An
         ("id", "the id of a match, or the public id of a player"),
     )  # fmt: skip
     number(action("reports", "list the reports of players"))
-    suspects = action("suspects", "list the players who make no mistakes for too long")
+    suspects = action("suspects", "list the players who make suspiciously few mistakes")
     suspects.add_argument(
         "--than", choices=("easy", "medium", "hard"), default="hard", metavar="LEVEL",
-        help="players who are better than this level (default: hard)",
+        help="players significantly better than this level (default: hard)",
     )  # fmt: skip
-    about = "delete what a server keeps no longer, as the server does while it runs"
-    made = actions.add_parser("prune", help=about, description=about[0].upper() + about[1:] + ".")
+    made = add("prune", "delete expired data, as a running server does by itself")
     keep(made)
     made.add_argument("--dry-run", action="store_true", help="only count, delete nothing")
     database(made)
@@ -84,12 +91,10 @@ def admin(terminal: Terminal, given: Namespace) -> int:
         return prune(terminal, given)
     from duels.server.import_export import open_store
     from duels.server.moderation import Moderation
-    from duels.server.storage import is_postgres
 
     async def run() -> Result:
-        shared = is_postgres(given.database)
         async with open_store(given.database, beside=True) as store:
-            return await ACTIONS[given.action](Moderation(store, rates=shared), given)
+            return await ACTIONS[given.action](Moderation(store), given)
 
     data, lines = asyncio.run(run())
     terminal.say([json.dumps(data, ensure_ascii=False)] if given.json else lines)
@@ -170,7 +175,7 @@ async def _ban(moderation: Moderation, given: Namespace) -> Result:
 
 async def _unban(moderation: Moderation, given: Namespace) -> Result:
     await moderation.unban(given.player)
-    return {"id": given.player}, [f"{given.player} is not banned any more."]
+    return {"id": given.player}, [f"{given.player} is no longer banned."]
 
 
 async def _close(moderation: Moderation, given: Namespace) -> Result:
@@ -224,7 +229,7 @@ async def _suspects(moderation: Moderation, given: Namespace) -> Result:
     ]  # fmt: skip
     lines = [
         f"{one.id}  {one.name}: {one.mistakes} mistakes at {one.choices} choices in {one.matches} "
-        f"matches; {given.than} makes {one.expected:.1f}; evidence {one.highest:.1f}"
+        f"matches; {given.than} would make {one.expected:.1f}; evidence {one.highest:.1f}"
         for one in found
     ]
     return data, lines or ["No suspects."]

@@ -13,7 +13,7 @@ def seed(text: str) -> int:
     if text.isascii() and text.isdigit() and len(text) <= 40:
         return int(text)
     raise argparse.ArgumentTypeError(
-        f"expected a whole number from 0 up, with 40 digits at most; got {quote(text)}"
+        f"expected a whole number, 0 or more, with at most 40 digits; got {quote(text)}"
     )
 
 

@@ -94,7 +94,7 @@ class Autosave:
         try:
             save_match(match, path)
         except WouldOverwrite as error:
-            raise RecordError(f"{error}; choose another name to save in") from None
+            raise RecordError(f"{error}; choose another file name") from None
 
     def _places(self, match: Match) -> Iterator[str]:
         from duels.cli.files import default_paths

@@ -255,7 +255,7 @@ def _parser(
     for seat in ("1", "2"):
         resume.add_argument(
             f"--p{seat}", metavar="PLAYER",
-            help=f"start this program, named in the record as Player {seat}",
+            help=f"program to start as Player {seat}; must be the one that the record names",
         )  # fmt: skip
     table(resume)
     plain(resume)
@@ -277,7 +277,7 @@ def _parser(
     reveal(replay)
     plain(replay)
 
-    value = command("value", "show what a position and each option in it is worth", game=True)
+    value = command("value", "show the value of a position and of each option", game=True)
     options(value)
     value.add_argument(
         "--after", nargs="+", default=[], metavar="PICK",
@@ -317,7 +317,12 @@ def _parser(
         help="stop a pairing as soon as a sequential test decides between two Elo differences; "
         "--count is the limit",
     )  # fmt: skip
-    arena.add_argument("--time-limit", type=seconds, metavar="SECONDS", help="time for each move")
+    arena.add_argument(
+        "--time-limit",
+        type=seconds,
+        metavar="SECONDS",
+        help="time for each choice (default: no limit, except that of programs)",
+    )
     arena.add_argument(
         "--max-failures", type=count, default=3, metavar="N",
         help="disqualify a player that fails to start or to answer N times in a row (default: 3)",
@@ -379,7 +384,7 @@ def _parser(
 
     positions = command("positions", "write positions of a game with their exact values", game=True)
     options(positions)
-    number(positions, "how many positions", 1000)
+    number(positions, "number of positions", 1000)
     positions.add_argument(
         "--format", choices=("jsonl", "npz", "parquet"), default="jsonl",
         help="file format (default: jsonl)",
@@ -389,11 +394,12 @@ def _parser(
         type=seed,
         default=1,
         metavar="N",
-        help="seed by which positions are chosen (default: 1)",
+        help="seed for the choice of positions (default: 1)",
     )
     positions.add_argument(
         "--split", choices=("train", "test"),
-        help="write only training or only test positions, which share none (default: write both)",
+        help="write only training positions or only test positions; the two sets do not overlap "
+        "(default: write both)",
     )  # fmt: skip
     positions.add_argument(
         "--out", metavar="FILE",
@@ -401,6 +407,11 @@ def _parser(
     )  # fmt: skip
 
     bench = command("bench", "measure a language model by exact regret or exploitability")
+    bench.add_argument(
+        "action", nargs="?", choices=("compare", "leaderboard"), metavar="compare|leaderboard",
+        help="compare two runs, or write one page of many runs (default: measure a model)",
+    )  # fmt: skip
+    bench.add_argument("folders", nargs="*", metavar="DIR", help="folders of runs")
     bench.add_argument("--model", metavar="NAME", help="the model's name on the server")
     bench.add_argument(
         "--base-url", metavar="URL",
@@ -410,8 +421,13 @@ def _parser(
         "--player", metavar="NAME", help="measure a built-in player instead, as a baseline"
     )
     bench.add_argument(
-        "--mode", choices=("positions", "policy"), default="positions",
-        help="positions: skill and regret; policy: exploitability (default: positions)",
+        "--baselines", action="store_true",
+        help="measure the built-in players too, and write a leaderboard",
+    )  # fmt: skip
+    bench.add_argument(
+        "--mode", choices=("positions", "matches", "policy", "quiz", "code"), default="positions",
+        help="positions: skill and regret; matches: score without luck; policy: exploitability; "
+        "quiz: the rules; code: the model writes a bot (default: positions)",
     )  # fmt: skip
     bench.add_argument(
         "--games",
@@ -419,7 +435,18 @@ def _parser(
         help="only these games (default: all that the mode can measure)",
     )
     options(bench)
-    number(bench, "positions of each game", 100)
+    bench.add_argument(
+        "--variants", type=count, default=0, metavar="N",
+        help="instead of the usual rules, N variants of each game with random options",
+    )  # fmt: skip
+    number(
+        bench, "positions, pairs of matches or questions of each game; with --mode code pairs "
+        "against each opponent (default: 100 positions, 50 pairs, 60 questions, 20 pairs)",
+    )  # fmt: skip
+    bench.add_argument(
+        "--opponent", metavar="LEVEL", default="perfect",
+        help="the built-in player of --mode matches (default: perfect)",
+    )  # fmt: skip
     bench.add_argument(
         "--samples", type=count, default=1, metavar="K", help="answers per position (default: 1)"
     )
@@ -432,22 +459,30 @@ def _parser(
         help="whether prompts list the legal moves (default: yes)",
     )  # fmt: skip
     bench.add_argument(
+        "--allow-code", action="store_true",
+        help="let --mode code run programs that the model writes, with your rights",
+    )  # fmt: skip
+    bench.add_argument(
         "--param", type=setting, action="append", default=[], metavar="NAME=VALUE",
         help="a parameter of the request, such as temperature=0; may be repeated",
     )  # fmt: skip
     bench.add_argument(
         "--timeout", type=seconds, default=600.0, metavar="SECONDS",
-        help="time for one answer, after which it is asked for again (default: 600)",
+        help="time for one answer before the request is repeated (default: 600)",
     )  # fmt: skip
     bench.add_argument(
-        "--concurrency", type=count, default=8, metavar="N", help="calls at a time (default: 8)"
+        "--concurrency",
+        type=count,
+        default=8,
+        metavar="N",
+        help="calls in progress at a time (default: 8)",
     )
     bench.add_argument(
         "--price", metavar="FILE",
         help='JSON with US dollars per million tokens: {"MODEL": {"input": 1, "output": 4}}',
     )  # fmt: skip
     bench.add_argument(
-        "--budget", type=seconds, metavar="USD", help="stop when this is spent; needs --price"
+        "--budget", type=seconds, metavar="USD", help="stop when this much is spent; needs --price"
     )
     bench.add_argument(
         "--dry-run", action="store_true",
@@ -455,12 +490,12 @@ def _parser(
     )  # fmt: skip
     bench.add_argument(
         "--seed", type=seed, default=1, metavar="N",
-        help="seed by which positions are chosen (default: 1)",
+        help="seed for positions, matches, questions and variants (default: 1)",
     )  # fmt: skip
     bench.add_argument(
         "--out", metavar="DIR",
-        help="folder for answers and results; an interrupted run continues from it "
-        "(default: bench-MODEL)",
+        help="folder for answers and results, from which an interrupted run continues (default: "
+        "bench-MODEL); with leaderboard the page (default: leaderboard.html)",
     )  # fmt: skip
     json(bench)
 
@@ -494,8 +529,8 @@ def _parser(
     verify = command("verify", "check the dice of a recorded match", file=REQUIRED)
     verify.add_argument(
         "--saw", action="append", default=[], metavar="HASH",
-        help="a commitment or hash that you saw before the match; fails unless the record has it; "
-        "may be repeated",
+        help="a commitment or hash that you saw before the match; the check fails unless the "
+        "record has it; may be repeated",
     )  # fmt: skip
     json(verify)
 
@@ -550,7 +585,7 @@ def _parser(
     )  # fmt: skip
     serve.add_argument(
         "--max-matches", type=count, metavar="N",
-        help="matches in progress in a process, above which it refuses new ones (default: 20000)",
+        help="matches in progress per process, beyond which new ones are refused (default: 20000)",
     )  # fmt: skip
     serve.add_argument(
         "--claim-after", type=seconds, metavar="SECONDS",
@@ -563,7 +598,7 @@ def _parser(
     )  # fmt: skip
     serve.add_argument(
         "--blocked-words", default="", metavar="FILE",
-        help="words that names must not contain, one in each line; * for any characters",
+        help="file of words that names must not contain, one per line; * matches any characters",
     )  # fmt: skip
     serve.add_argument(
         "--max-undos", type=count, metavar="N",
@@ -588,7 +623,7 @@ def _parser(
     backup.add_argument("file", metavar="FILE", help="new file to write")
     stored(backup)
     restore = command("restore", "restore a backup as a new database, and check it")
-    restore.add_argument("file", metavar="FILE", help="file that duels backup has written")
+    restore.add_argument("file", metavar="FILE", help="file written by duels backup")
     stored(restore)
     admin = command("admin", "operate a server: players, matches, bans, reports, old data")
     if first == "admin":

@@ -58,7 +58,7 @@ def serve(terminal: Terminal, given: Namespace) -> int:
     if given.workers > 1 and not is_postgres(given.database):
         raise OptionError("--workers: several processes need --database postgresql://...")
     if given.worker_ports and given.workers == 1:
-        raise OptionError("--worker-ports: expected --workers 2 or more")
+        raise OptionError("--worker-ports needs --workers 2 or more")
     asyncio.run(try_store(given.database))
     listening = listen(settings)
     where = address(settings, listening)

@@ -20,6 +20,7 @@ from duels.core.presentation import (
     Meter,
     Part,
     Pile,
+    Played,
     Points,
     Sealed,
     Tokens,
@@ -115,6 +116,8 @@ class TablePainter:
             case Points(_, points, goal):
                 left = self.dim(self._ring * max(0, goal - points))
                 return self._styled(YELLOW, self._point * points) + left
+            case Played(_, face):
+                return self._styled(BOLD, f"[{face}]")
             case Sealed(_, placed):
                 return self._styled(BOLD, "[sealed]") if placed else ""
 

@@ -13,7 +13,7 @@ from duels.core.errors import RecordError
 from duels.core.match import Match
 
 LOCAL = (
-    "the seed was chosen by the program that kept the record: this shows that no outcome was"
+    "the program that kept the record chose the seed: this shows that no outcome was"
     " changed, not that the seed was chosen fairly"
 )
 

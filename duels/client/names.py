@@ -80,18 +80,19 @@ def checked_name(text: object, blocked: re.Pattern[str] | None = None) -> str:
         refused = unicodedata.category(character) in REFUSED or character in INVISIBLE
         if refused or not character.isprintable():
             raise OptionError(
-                f"a name has printable characters only; U+{ord(character):04X} is not allowed"
+                "a name may contain printable characters only; "
+                f"U+{ord(character):04X} is not allowed"
             )
     marks = [unicodedata.category(character).startswith("M") for character in name]
     if not name or len(name) - sum(marks) > LONGEST_NAME:
-        raise OptionError(f"a name has 1 to {LONGEST_NAME} printable characters")
+        raise OptionError(f"a name must have 1 to {LONGEST_NAME} printable characters")
     if any(mark and (n == 0 or name[n - 1] == " ") for n, mark in enumerate(marks)):
-        raise OptionError("a name has a letter before each combining mark")
+        raise OptionError("a combining mark in a name must follow a letter")
     if any(mark and len(list(run)) > MOST_MARKS for mark, run in groupby(marks)):
-        raise OptionError(f"a letter of a name has at most {MOST_MARKS} combining marks")
+        raise OptionError(f"a letter of a name may have at most {MOST_MARKS} combining marks")
     scripts = [script.title() for script in SIMILAR_SCRIPTS if script in _scripts(name)]
     if len(scripts) > 1:
-        raise OptionError(f"a name does not mix {scripts[0]} and {scripts[1]} letters")
+        raise OptionError(f"a name must not mix {scripts[0]} and {scripts[1]} letters")
     if not _RESERVED.isdisjoint(_skeletons(name)):
         raise OptionError(f"{quote(name)} looks like a reserved name; choose another")
     if blocked is not None and is_blocked(name, blocked):

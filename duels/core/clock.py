@@ -42,7 +42,7 @@ class TimeControl(NamedTuple):
         if not is_seconds(self.increment):
             raise OptionError(f"time increment: expected seconds; got {quote(self.increment)}")
         if self.increment and self.budget is None:
-            raise OptionError("time increment: it needs a budget, to which it is added")
+            raise OptionError("time increment: it needs a time budget to be added to")
 
 
 def is_seconds(value: object, above: float | None = None) -> bool:

@@ -32,9 +32,9 @@ from duels.core.game import (
     state_to_json,
 )
 from duels.core.match import Match
-from duels.core.narrator import narrate
+from duels.core.narrator import captions, narrate
 from duels.core.parsing import read_move
-from duels.core.presentation import Hand, Part, Tokens, Tree
+from duels.core.presentation import ON_TABLE, Hand, Names, Part, Tokens, Tree, player_name, tone
 from duels.core.record import dumps, loads, redacted
 from duels.core.views import choice_of, table_of
 from duels.core.wire import dump, dump_view, load_view
@@ -242,11 +242,33 @@ def check_texts(match: Match) -> None:
         lines = [line for passage in passages for line in passage.lines]
         broken = [line for line in lines if not isinstance(line, str) or "\n" in line]
         assert not broken, f"{broken}: opening, status, tell and ending give lists of single lines"
+        if game.status_on_table:
+            statuses = [line for told in passages if told.kind == "status" for line in told.lines]
+            assert all(not line.strip() or tone(line) == ON_TABLE for line in statuses), (
+                "status_on_table is set, but status() has lines without the tone of on_table()"
+            )
         assert passages[-1].kind == "ending"
         assert passages[-1].lines, "ending() gives no lines: tell who has won, as verdict() does"
+        check_captions(match, viewer)
         half = len(match.events) // 2
         later = [p for p in passages if p.number >= half + (p.kind == "status")]
         assert list(narrate(match, viewer, since=half)) == later[not half :] or not half
+
+
+def check_captions(match: Match, viewer: int | None) -> None:
+    """Check that every event has a caption, with the names of the players as they are given."""
+    told = list(captions(match, Names(NAMED, viewer)))
+    for number, caption in told:
+        text = f"{caption.text} {caption.detail}"
+        assert caption.text, f"caption() gives no text for event {number}"
+        assert "\n" not in text, f"{text!r}: caption() gives single lines"
+        assert all(player_name(player) not in text for player in (0, 1)), (
+            f"{text!r} names a player by the seat: caption() must use the names that it is given"
+        )
+    assert told[-1][0] == len(match.events)
+
+
+NAMED = ("Ada", "Bob")
 
 
 def check_replay(match: Match) -> None:
@@ -396,6 +418,12 @@ def check_no_leak(match: Match, viewer: int | None, randomness: Random) -> int:
         told = game.tell(before, wanted, later, viewer)
         assert lines == told, (
             f"tell() says {told} or {lines} to {_named(viewer)}, who sees the same: use nothing "
+            "but the observations and the event as given"
+        )
+        one = game.caption(game.observe(state, viewer), wanted, other, Names(NAMED, viewer))
+        two = game.caption(before, wanted, later, Names(NAMED, viewer))
+        assert one == two, (
+            f"caption() says {one} or {two} to {_named(viewer)}, who sees the same: use nothing "
             "but the observations and the event as given"
         )
         state = after

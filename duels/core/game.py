@@ -22,7 +22,21 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Generic, NamedTuple,
 
 from duels.core.errors import OptionError, quote
 from duels.core.options import First, Option
-from duels.core.presentation import RESULT, Line, Lines, Part, Step, addressed, does, listed
+from duels.core.presentation import (
+    RESULT,
+    Caption,
+    Line,
+    Lines,
+    Meter,
+    Names,
+    Part,
+    Points,
+    Step,
+    addressed,
+    does,
+    listed,
+    signed,
+)
 
 if TYPE_CHECKING:
     from fractions import Fraction  # importing it slows start-up
@@ -105,8 +119,8 @@ class Game(Generic[S, O]):
     - encoding for programs, which environments and agents need: `moves`, `features`, `encode`,
       `bounds`, `recalled`, `recall`, `longest`, and `gain` for the greedy opponent; for authors of
       bots `about_fields`, `about_moves`, `about_chance`;
-    - input and presentation, from observations: `ask`, `opening`, `status`, `tell`, `ending`,
-      `table`.
+    - input and presentation, from observations: `ask`; for plain text `opening`, `status`, `tell`,
+      `ending`; for clients that draw the game `table` and `caption`.
     """
 
     slug: ClassVar[str]
@@ -118,6 +132,8 @@ class Game(Generic[S, O]):
     timeout_move: ClassVar[Move | None] = None
     # Whether players have private cards: at one keyboard the screen is cleared between turns.
     private: ClassVar[bool] = False
+    # Whether `table` shows all that `status` says, so that clients with a table need no status.
+    status_on_table: ClassVar[bool] = False
     # For authors of bots: what each field of an observation holds, what each form of a move does
     # (words in capitals stand for numbers, and "…" for more of them), what chance outcomes are.
     about_fields: ClassVar[Mapping[str, str]] = {}
@@ -301,8 +317,54 @@ class Game(Generic[S, O]):
         """The parts of the table, for clients that draw them."""
         return []
 
+    def caption(self, before: O, event: Event, after: O, names: Names) -> Caption:
+        """An event in a few words, for clients that draw the table.
+
+        Default: the move or the outcome, and the values on the table that it changes.
+        """
+        viewer = names.viewer
+        changed, favours = changes(self.table(before, viewer), self.table(after, viewer), names)
+        if isinstance(event, Outcome):
+            what = "a hidden one" if event.outcome == HIDDEN else event.outcome
+            who = "Chance:" if event.by is None else names.does(event.by, "gets")
+            return Caption(f"{who} {what}", changed, favours, minor=not changed)
+        picks = sorted(event.moves, key=lambda pick: pick[0] != viewer)  # "You" comes first
+        return Caption(listed(chosen(*pick, names) for pick in picks), changed, favours)
+
 
 AnyGame = Game[Any, Any]
+
+
+def chosen(player: int, move: Move, names: Names) -> str:
+    """A player's move in a few words, whatever the game.
+
+    >>> chosen(0, "7", Names(viewer=0)), chosen(1, "raise 2", Names(viewer=0))
+    ('You play 7', 'Player 2: raise 2')
+    """
+    if move[:1].isalpha():
+        return f"{names.of(player)}: {move}"
+    return names.does(player, f"plays {move}")
+
+
+def changes(before: list[Part], after: list[Part], names: Names) -> tuple[str, int | None]:
+    """The meters and points that differ between two tables, and the player whom that favours.
+
+    >>> changes([Points("Points", 0, 3, 1)], [Points("Points", 2, 3, 1)], Names(("Ada", "Bob")))
+    ('Bob’s Points +2', 1)
+    """
+    known = {
+        (type(part), part.label, part.owner): part[1]
+        for part in before
+        if isinstance(part, Meter | Points)
+    }
+    words, balance = [], 0  # above zero: good for player 0
+    for part in after:
+        if part.owner is None or not isinstance(part, Meter | Points):
+            continue
+        if change := part[1] - known.get((type(part), part.label, part.owner), part[1]):
+            words.append(f"{names.whose(part.owner)} {part.label} {signed(change)}")
+            balance += change if part.owner == 0 else -change
+    return listed(words), None if not balance else int(balance < 0)
 
 
 def verdict(

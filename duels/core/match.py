@@ -47,6 +47,7 @@ from duels.core.game import (
     Chance,
     Decide,
     Event,
+    Game,
     History,
     Move,
     Outcome,
@@ -119,9 +120,11 @@ class Match:
         self.clocks = Clocks(self.time_control)
         self.clock = now
         self.begun = self._at()
-        # Caches by viewer, filled on request: all events, and those of the current line.
+        # Caches by viewer, filled on request: all events, and those of the current line. A game
+        # without hidden events has one list for all viewers.
+        self._hides = type(game).redact is not Game.redact
         self._seen: dict[int | None, list[Entry]] = {}
-        self._stood: dict[int | None, tuple[int, list[Event]]] = {}
+        self._stood: dict[int | None, tuple[int, int, History]] = {}  # undos and events it is of
         self._timeline = Timeline(game.start())
         self._sealed: dict[int, tuple[Move | None, float]] = {}  # with time spent; None: too late
         self._settle()
@@ -228,8 +231,10 @@ class Match:
 
     def redact(self, number: int, viewer: int | None) -> Entry:
         """One event as a viewer may know it."""
+        _check(viewer)
+        if not self._hides:
+            return self.events[number]
         if (known := self._seen.get(viewer)) is None:
-            _check(viewer)
             known = self._seen[viewer] = []
         for n in range(len(known), number + 1):
             entry = self.events[n]
@@ -246,14 +251,15 @@ class Match:
                 self.observed_event(number, viewer) for number in timeline.line_before(before)
             )
             return tuple(event for event in observed if event is not None)
-        undone, known = self._stood.get(viewer, (-1, []))
+        key = viewer if self._hides else None
+        undone, count, known = self._stood.get(key, (-1, 0, ()))
         if undone != timeline.undone:
-            known = []
-            self._stood[viewer] = timeline.undone, known
-        for number in timeline.live[len(known) :]:
-            if (event := self.observed_event(number, viewer)) is not None:
-                known.append(event)
-        return tuple(known if before is None else known[: bisect_left(timeline.live, before)])
+            count, known = 0, ()
+        if count != len(timeline.live):
+            new = [self.observed_event(number, viewer) for number in timeline.live[count:]]
+            known += tuple(event for event in new if event is not None)
+            self._stood[key] = timeline.undone, len(timeline.live), known
+        return known if before is None else known[: bisect_left(timeline.live, before)]
 
     def observed_event(self, number: int, viewer: int | None) -> Event | None:
         """A pick or an outcome as a viewer saw it; None for any other kind of entry.
@@ -316,8 +322,7 @@ class Match:
         assert isinstance(self.turn, Decide)
         options = self.turn.options[player]
         if move not in options:
-            shown = listed(options) if len(options) <= 20 else f"{len(options)} others"
-            raise IllegalMove(f"{quote(move)} is not an option; the options are {shown}")
+            raise IllegalMove(_not_among(move, "an option", "options", options))
         self._seal(player, move, self._spent(player))
 
     def resign(self, player: int, at: int | None = None) -> None:
@@ -442,8 +447,8 @@ class Match:
                 self._chosen_by([player for player, _ in moves])
                 assert isinstance(self.turn, Decide)
                 for player, move in moves:
-                    if move not in self.turn.options[player]:
-                        raise IllegalMove(f"{quote(move)} is not an option")
+                    if move not in (options := self.turn.options[player]):
+                        raise IllegalMove(_not_among(move, "an option", "options", options))
                 self._pick(moves, spent)
             case Timeout(players):
                 self._timed()
@@ -472,7 +477,10 @@ class Match:
                 if self.result is not None or not isinstance(self.turn, Chance):
                     raise IllegalMove("nothing is left to chance here")
                 if outcome not in self.turn.odds:
-                    raise IllegalMove(f"{quote(outcome)} is not a possible outcome")
+                    outcomes = tuple(self.turn.odds)
+                    raise IllegalMove(
+                        _not_among(outcome, "a possible outcome", "outcomes", outcomes)
+                    )
                 self._timeline.draw_number()
                 self._append(Outcome(outcome, self.turn.by))
                 self._timeline.move_to(self.game.play(self.state, outcome))
@@ -495,7 +503,7 @@ class Match:
         """The deciders in words, for an error message."""
         if not self.deciders:
             return "no choice is open"
-        return f"the choice is for {listed(map(player_name, self.deciders), ' and ')}"
+        return f"it is the choice of {listed(map(player_name, self.deciders), ' and ')}"
 
     def _chosen_by(self, players: list[int]) -> None:
         if not self.deciders or players != sorted(self.deciders):
@@ -634,6 +642,12 @@ class Match:
         self._timeline.go_back(entry, Stamp(self._at(), spent))
         self.offer = None
         self._settle()
+
+
+def _not_among(word: str, what: str, all_of_them: str, known: tuple[str, ...]) -> str:
+    """The error for a word that is not among the known ones, which it lists."""
+    shown = listed(known) if len(known) <= 20 else f"{len(known)} others"
+    return f"{quote(word)} is not {what}; the {all_of_them} are {shown}"
 
 
 def inform(player: Player, match: Match, seat: int, since: int = 0) -> int:

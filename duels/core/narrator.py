@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from duels.core.entries import Entry, Limit, Pause, Resume, Undo
 from duels.core.game import AnyGame, Decide, Event, History, Outcome, Pick, Result
-from duels.core.presentation import Lines, player_name
+from duels.core.presentation import Caption, Lines, Names, player_name
 
 # Maps the player that a passage is about (None: both players) to the viewer it is written for.
 ViewerOf = Callable[[int | None], int | None]
@@ -122,6 +122,49 @@ def status(match: "MatchLike", number: int, viewer_of: ViewerOf) -> Iterator[Pas
         history = match.history(viewer, None if last else number)
         lines = match.game.status(match.game.observe(state, viewer), viewer, history)
         yield Passage("status", number, viewer, lines)
+
+
+def captions(
+    match: "MatchLike", names: Names, since: int = 0, before: int | None = None
+) -> Iterator[tuple[int, Caption]]:
+    """Events in a few words for a viewer, by number; the result has the next number."""
+    count = len(match.events)
+    for number in range(since, count if before is None else before):
+        if (found := caption(match, number, names)) is not None:
+            yield number, found
+    if match.result is not None and before is None and since <= count:
+        yield count, outcome(match.result, names)
+
+
+def caption(
+    match: "MatchLike", number: int, names: Names, revealed: bool = False
+) -> Caption | None:
+    """An event in a few words; None if it ends the match, which `outcome` describes.
+
+    It tells what the viewer knows of the event, or if hands are `revealed` what its player does.
+    """
+    entry = match.events[number]
+    viewer = concerned(entry) if revealed else names.viewer
+    event = match.observed_event(number, viewer)
+    if event is not None:
+        game = match.game
+        before = game.observe(match.state_before(number), viewer)
+        after = game.observe(match.state_after(number), viewer)
+        return game.caption(before, event, after, names)
+    if isinstance(entry, Undo):
+        return Caption(names.does(entry.player, "takes") + " back a move")
+    if isinstance(entry, Pause | Resume):
+        return Caption(f"The clocks {'stop' if isinstance(entry, Pause) else 'run again'}")
+    return None
+
+
+def outcome(result: Result, names: Names) -> Caption:
+    """A result in a few words."""
+    reason = names.put(result.reason)
+    reason = reason and reason[0].upper() + reason[1:] + "." * (reason[-1] not in ".!?…")
+    if result.winner is None:
+        return Caption("There is no winner" if result.by == "limit" else "Draw", reason)
+    return Caption(names.does(result.winner, "wins"), reason, result.winner)
 
 
 def ending(match: "MatchLike", viewer_of: ViewerOf) -> Passage:

@@ -1,8 +1,8 @@
 """Presentation types that games return to clients: lines with tones, table parts, choice steps.
 
 A game describes itself by the `Step`s of a choice with their prompts, by lines of text in the words
-of the rulebook (some with a tone), and by the parts of its table. Each client renders these for all
-games.
+of the rulebook (some with a tone), by short `Caption`s of its events, and by the parts of its
+table. Each client renders these for all games.
 
 >>> who(0, viewer=0), who(1, viewer=0), who(1, viewer=None)
 ('You', 'Opponent', 'Player 2')
@@ -82,6 +82,10 @@ class Step(NamedTuple):
     question: str = ""  # the prompt without name and listing; empty: the same as the prompt
     name: str = ""  # the player the prompt addresses; empty: it addresses none
     listing: str = ""  # the choices as the prompt lists them; empty: it does not list them
+    brief: str = ""  # what is asked, for clients with buttons; empty: the question
+    # What a choice brings, as far as the player can know it: "−3". With `many` the keys are whole
+    # answers: "2 3". Choices without a known consequence have no entry.
+    effects: Mapping[str, str] = _NONE
 
     def worded(self, name: str, listing: str) -> str:
         """The prompt with another name and another listing of the choices, or without them.
@@ -90,21 +94,25 @@ class Step(NamedTuple):
         >>> step.prompt, step.worded("", step.listing), step.worded(step.name, "")
         ('Player 1, enter your bid [1,2]:', 'Enter your bid [1,2]:', 'Player 1, enter your bid:')
         """
-        text = self.question or self.prompt
-        if name:
-            text = f"{name}, {text[0].lower()}{text[1:]}"
-        return f"{text.removesuffix(':')} {listing}:" if listing else text
+        return _worded(self.question or self.prompt, name, listing)
+
+
+def _worded(text: str, name: str, listing: str) -> str:
+    if name:
+        text = f"{name}, {text[0].lower()}{text[1:]}"
+    return f"{text.removesuffix(':')} {listing}:" if listing else text
 
 
 def question(
     text: str, choices: tuple[str, ...], *, kind: str = "", player: int | None = None,
     listing: str = "", many: bool = False, refused: Mapping[str, str] = _NONE,
+    brief: str = "", effects: Mapping[str, str] = _NONE,
 ) -> Step:  # fmt: skip
     """A step from the parts of its prompt: a question, the player addressed, the choices listed."""
     short = f"{text}:"
     name = "" if player is None else player_name(player)
-    step = Step(short, choices, many, refused, kind, short, name, listing)
-    return step._replace(prompt=step.worded(name, listing)) if name or listing else step
+    prompt = _worded(short, name, listing)
+    return Step(prompt, choices, many, refused, kind, short, name, listing, brief or text, effects)
 
 
 class Tree(NamedTuple):
@@ -124,7 +132,8 @@ def tree(ask: Callable[[str], Step | None], so_far: str = "") -> Tree | None:
     step = ask(so_far)
     if step is None or step.many:
         return None if step is None else Tree(step)
-    return Tree(step, {word: tree(ask, f"{so_far} {word}".strip()) for word in step.choices})
+    before = f"{so_far} " if so_far else ""
+    return Tree(step, {word: tree(ask, before + word) for word in step.choices})
 
 
 class Item(NamedTuple):
@@ -133,6 +142,7 @@ class Item(NamedTuple):
     face: str
     choice: str = ""  # empty: the viewer cannot choose it
     spent: bool = False
+    last: bool = False  # it was played last
 
 
 class Meter(NamedTuple):
@@ -186,6 +196,14 @@ class Sealed(NamedTuple):
     owner: int | None = None
 
 
+class Played(NamedTuple):
+    """A move in the open that the opponent has to answer."""
+
+    label: str
+    face: str
+    owner: int | None = None
+
+
 class Points(NamedTuple):
     """Points of a player, and the number that wins."""
 
@@ -195,7 +213,59 @@ class Points(NamedTuple):
     owner: int | None = None
 
 
-Part = Meter | Tokens | Hand | Pile | Die | Sealed | Points
+Part = Meter | Tokens | Hand | Pile | Die | Sealed | Played | Points
+
+
+class Caption(NamedTuple):
+    """An event in a few words, for clients that draw the table.
+
+    A minor event, such as a draw, does not replace the caption of the event before it.
+    """
+
+    text: str
+    detail: str = ""  # what the event led to, if the text does not say so
+    favours: int | None = None  # the player for whom it is good
+    minor: bool = False
+
+
+class Names(NamedTuple):
+    """The names of the players as one viewer reads them: a player is "You" to themselves.
+
+    >>> names = Names(("Ada", "James"), viewer=0)
+    >>> names.of(0), names.of(1), names.whose(1), names.does(0, "passes"), names.does(1, "wins")
+    ('You', 'James', 'James’', 'You pass', 'James wins')
+    >>> names.put("Player 2's code is cracked."), names.put("Player 1 ran out of time.")
+    ('James’ code is cracked.', 'You ran out of time.')
+    """
+
+    names: tuple[str, str] = ("Player 1", "Player 2")
+    viewer: int | None = None
+
+    def of(self, player: int) -> str:
+        """The name of a player."""
+        return "You" if player == self.viewer else self.names[player]
+
+    def whose(self, player: int) -> str:
+        """The possessive of the name of a player."""
+        if player == self.viewer:
+            return "Your"
+        name = self.names[player]
+        return f"{name}’" if name.endswith("s") else f"{name}’s"
+
+    def does(self, player: int, verb: str) -> str:
+        """A player and a verb, given in the third person and conjugated for the viewer."""
+        own = player == self.viewer
+        return f"You {second_person(verb)}" if own else f"{self.names[player]} {verb}"
+
+    def put(self, text: str) -> str:
+        """A text with the names by seat, such as the reason of a result, with these names."""
+        text = addressed(text, self.viewer)
+        marks = ("\0", "\1")  # so that a name that contains the name of a seat is kept
+        for player, mark in enumerate(marks):
+            text = text.replace(player_name(player), mark)
+        for player, mark in enumerate(marks):
+            text = text.replace(f"{mark}'s", self.whose(player)).replace(mark, self.names[player])
+        return text
 
 
 def player_name(player: int) -> str:
@@ -231,11 +301,21 @@ def does(player: int, viewer: int | None, verb: str) -> str:
     ('Player 1 wins', 'You win', 'You have used')
     """
     name = called(player, viewer)
-    if name != "You":
-        return f"{name} {verb}"
-    first, _, rest = verb.partition(" ")
-    first = "have" if first == "has" else first.removesuffix("s")
-    return f"{name} {first} {rest}".rstrip()
+    return f"You {second_person(verb)}" if name == "You" else f"{name} {verb}"
+
+
+def second_person(verb: str) -> str:
+    """A verb in the third person, with what follows it, in the second.
+
+    >>> second_person("has used"), second_person("passes"), second_person("attacks with 3")
+    ('have used', 'pass', 'attack with 3')
+    """
+    first, space, rest = verb.partition(" ")
+    if first == "has":
+        first = "have"
+    else:
+        first = first.removesuffix("es" if first.endswith(("sses", "shes", "ches", "xes")) else "s")
+    return f"{first}{space}{rest}"
 
 
 def addressed(text: str, viewer: int | None) -> str:
@@ -287,6 +367,15 @@ def whose(player: int, viewer: int | None) -> str:
     return "Your" if player == viewer else who(player, viewer) + "'s"
 
 
+def signed(change: int) -> str:
+    """A change with its sign.
+
+    >>> signed(2), signed(-3), signed(0)
+    ('+2', '−3', '±0')
+    """
+    return f"+{change}" if change > 0 else f"−{-change}" if change else "±0"
+
+
 def tokens(numbers: Iterable[int], spent: Iterable[int], own: bool) -> tuple[Item, ...]:
     """Numbers in order as tokens; the viewer's own represent choices, spent or not."""
     return _tokens(tuple(numbers), tuple(spent), own)
@@ -324,7 +413,7 @@ def part_contents(part: Part) -> str:
             return listed(known + [f"{hidden} hidden"] * bool(hidden), " ") or "empty"
         case Pile(_, size, cards):
             return listed((card.face for card in cards), " ") or str(size or "none")
-        case Die(_, face):
+        case Die(_, face) | Played(_, face):
             return face
         case Sealed(_, placed):
             return "sealed" if placed else ""

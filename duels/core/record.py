@@ -111,7 +111,7 @@ def loads(text: str, find: Find) -> Match:
         raise
     except (ValueError, RecursionError) as error:
         what = str(error)[:80]
-        raise RecordError(f"this is not a Duels record: it is not complete JSON: {what}") from None
+        raise RecordError(f"this is not a Duels record: it is not valid JSON ({what})") from None
 
 
 def _loaded(data: Any, find: Find) -> Match:

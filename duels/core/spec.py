@@ -10,6 +10,7 @@ the module of its rules; each part is imported when it is first used.
 
 import os
 import sys
+from collections.abc import Mapping
 from importlib import import_module
 from typing import Any, NamedTuple
 
@@ -31,6 +32,10 @@ class GameSpec(NamedTuple):
     lesson: str = ""  # a `duels.core.lesson.Lesson` with the default options
     data: str = ""
     theme: str = ""
+    # Options of a variant whose whole policy takes about a hundred answers, and the choices after
+    # which it is a draw; the game itself where these are empty.
+    small: Mapping[str, str] = {}
+    small_turns: int | None = None
 
     def folder(self, name: str) -> str:
         """The path of a folder next to the module of the rules."""

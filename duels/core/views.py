@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from duels.core.game import Pick
 from duels.core.player import View
 from duels.core.presentation import (
     HEADING,
     ON_TABLE,
     Lines,
     Part,
+    Played,
     Sealed,
+    Tokens,
     Tree,
     part_contents,
     player_name,
@@ -18,11 +21,19 @@ from duels.core.presentation import (
 
 
 def table_of(view: View) -> list[Part]:
-    """The parts of the table, including the sealed picks."""
-    return [
-        part._replace(placed=part.owner in view.sealed) if isinstance(part, Sealed) else part
-        for part in view.game.table(view.observation, view.player, view.history)
-    ]
+    """The parts of the table, including the sealed picks, with the tokens that were played last."""
+    picks = [event for event in view.history if isinstance(event, Pick)]
+    last = dict(picks[-1].moves) if picks else {}
+    parts = view.game.table(view.observation, view.player, view.history)
+    for n, part in enumerate(parts):
+        if isinstance(part, Sealed):
+            parts[n] = part._replace(placed=part.owner in view.sealed)
+        elif isinstance(part, Tokens) and part.owner in last:
+            words = last[part.owner].split()
+            parts[n] = part._replace(
+                items=tuple(i._replace(last=True) if i.face in words else i for i in part.items)
+            )
+    return parts
 
 
 def position_of(view: View) -> Lines:
@@ -42,6 +53,8 @@ def position_of(view: View) -> Lines:
     """
     rows: dict[int | None, Lines] = {0: [], 1: [], None: []}
     for part in table_of(view):
+        if isinstance(part, Played):  # the status says it
+            continue
         if contents := part_contents(part):
             rows[part.owner].append(f"{part.label} {contents}")
     lines = [

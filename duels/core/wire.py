@@ -21,6 +21,7 @@ from duels.core.game import AnyGame, Game, Outcome, Pick, Result
 from duels.core.narrator import Passage
 from duels.core.player import View
 from duels.core.presentation import (
+    Caption,
     Die,
     Hand,
     Item,
@@ -28,6 +29,7 @@ from duels.core.presentation import (
     Meter,
     Part,
     Pile,
+    Played,
     Points,
     Sealed,
     Step,
@@ -46,11 +48,12 @@ TYPES: dict[str, Any] = {
     "limit": Limit, "undo": Undo, "pause": Pause, "resume": Resume, "result": Result,
     "step": Step, "tree": Tree, "passage": Passage,
     "meter": Meter, "tokens": Tokens, "hand": Hand, "pile": Pile, "die": Die, "sealed": Sealed,
-    "score": Points, "item": Item,
+    "played": Played, "score": Points, "item": Item, "caption": Caption,
 }  # fmt: skip
 NAMES = {kind: name for name, kind in TYPES.items()}
-SEATS = ("owner", "player", "by", "winner", "viewer")  # fields that hold a player
-BY_WORD = ("after", "refused")  # fields whose keys are words of a game, which may include "type"
+SEATS = ("owner", "player", "by", "winner", "viewer", "favours")  # fields that hold a player
+# Fields whose keys are words of a game, which may include "type".
+BY_WORD = ("after", "refused", "effects")
 PLAIN = (str, int, float)  # bool is an int
 ATOMS = frozenset((str, int, float, bool, type(None)))  # written to JSON unchanged
 WRONG_SHAPE = (KeyError, TypeError, ValueError, AttributeError, RecursionError)

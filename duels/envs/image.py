@@ -32,6 +32,7 @@ from duels.core.presentation import (
     Meter,
     Part,
     Pile,
+    Played,
     Points,
     Sealed,
     Tokens,
@@ -114,7 +115,7 @@ def drawn(episode: Episode, viewer: int | None) -> Canvas:
 
 def _zone(part: Part) -> int | None:
     """The player in whose panel a part is drawn; None between the panels."""
-    return None if isinstance(part, Die | Sealed) else part.owner
+    return None if isinstance(part, Die | Sealed | Played) else part.owner
 
 
 def _panel(canvas: Canvas, episode: Episode, player: int, viewer: int | None, y: int) -> None:
@@ -197,6 +198,8 @@ def _body(part: Part, size: int) -> Iterator[Block]:
                 yield _words(face if count == 1 else f"{face}x{count}", size, 24 * size)
         case Die(_, face):
             yield _die(face, size)
+        case Played(_, face):
+            yield _card(face, 17, 24, size, "card")
         case Sealed(_, placed):
             yield _card("", 17, 24, size, "back" if placed else "spent")
 

@@ -28,7 +28,7 @@ from math import isfinite
 from typing import Any, NamedTuple
 
 from duels.core.errors import DuelsError, IllegalMove, MalformedMove, quote
-from duels.core.game import Event, Move, Outcome
+from duels.core.game import AnyGame, Event, Move, Outcome
 from duels.core.options import Pair
 from duels.core.parsing import expected, read_move
 from duels.core.player import MixedStrategy, View
@@ -62,6 +62,7 @@ class Question(NamedTuple):
     answer: str = MOVE  # or MIX
     legal_moves: bool = True  # whether the prompt lists them
     chances: int = CHANCES
+    note: str = ""  # what is in force besides the rules, such as a turn limit
 
 
 class Dialogue:
@@ -86,6 +87,11 @@ class Dialogue:
     @property
     def done(self) -> bool:
         return self.strategy is not None or self.forfeited
+
+    @property
+    def said(self) -> str:
+        """The text of the last reply."""
+        return self.replies[-1].text or self.replies[-1].refusal if self.replies else ""
 
     def hear(self, reply: Reply) -> None:
         """Take a reply: the choice, or a fault that costs a chance."""
@@ -129,18 +135,9 @@ def prompt(view: View, question: Question) -> str:
     """The rules, what the player sees, what has happened, and how to answer."""
     game = view.game
     assert view.player is not None
-    parts = [
-        [f"You play {game.title} against an opponent. These are the rules.", ""],
-        game.rules_text().splitlines(),
-    ]
-    if uneven(view):
-        parts.append(["", f"You are {player_name(view.player)}."])
-    if view.history:
-        parts.append(["", "What has happened, as you saw it:", *history_lines(view)])
-    parts.append(["", "The position:", *seen_lines(view), ""])
+    parts = [situation(view, question.note), [""]]
     if game.about_moves:
-        forms = [f"  {move}: {about}" for move, about in game.about_moves.items()]
-        parts.append(["Forms of moves (words in capitals stand for numbers):", *forms, ""])
+        parts.append([*forms_of_moves(game), ""])
     step = game.ask(view.observation, view.player, "")
     if step is not None:
         parts.append([f"It is your choice. {step.worded('', '')}"])
@@ -148,6 +145,30 @@ def prompt(view: View, question: Question) -> str:
         parts.append([f"Your legal moves: {listed(view.options, '; ')}."])
     parts.append(["", f"You may think first. {form(question)}"])
     return "\n".join(line.rstrip() for part in parts for line in part)
+
+
+def situation(view: View, note: str = "") -> Lines:
+    """The rules in force, what has happened, and the position, as the player saw them."""
+    game = view.game
+    assert view.player is not None
+    parts = [
+        [f"You play {game.title} against an opponent. These are the rules.", ""],
+        game.rules_text().splitlines(),
+    ]
+    if note:
+        parts.append(["", note])
+    if uneven(view):
+        parts.append(["", f"You are {player_name(view.player)}."])
+    if view.history:
+        parts.append(["", "What has happened, as you saw it:", *history_lines(view)])
+    parts.append(["", "The position:", *seen_lines(view)])
+    return [line for part in parts for line in part]
+
+
+def forms_of_moves(game: AnyGame) -> Lines:
+    """The forms of moves with their meanings."""
+    forms = [f"  {move}: {about}" for move, about in game.about_moves.items()]
+    return ["Forms of moves (words in capitals stand for numbers):", *forms]
 
 
 def uneven(view: View) -> bool:
@@ -201,12 +222,17 @@ def form(question: Question) -> str:
 
 def read(reply: Reply, view: View, question: Question) -> MixedStrategy:
     """The mixed strategy of a reply, a single move having probability 1; or `Unusable`."""
+    check_whole(reply)
+    said = labelled(reply.text, question.answer)
+    return {read_choice(said, view): 1.0} if question.answer == MOVE else read_mix(said, view)
+
+
+def check_whole(reply: Reply) -> None:
+    """Raise `Unusable` if a reply is a refusal or was cut off."""
     if reply.refusal or reply.finish == "content_filter":
         raise Unusable(REFUSED, "it declines to answer.")
     if reply.finish == "length":
         raise Unusable(TRUNCATED, "it was cut off before its end. Think more briefly.")
-    said = labelled(reply.text, question.answer)
-    return {read_choice(said, view): 1.0} if question.answer == MOVE else read_mix(said, view)
 
 
 def labelled(text: str, kind: str) -> str:

@@ -52,12 +52,15 @@ class Server:
             raise OptionError(
                 f"set the variable {KEY}, or give the address of a local server as --base-url"
             )
-        self._client = openai.AsyncOpenAI(
-            api_key=self._key or "none", base_url=base_url, max_retries=RETRIES, timeout=timeout
-        )
+        self._settings = {
+            "api_key": self._key or "none", "base_url": base_url, "max_retries": RETRIES,
+            "timeout": timeout,
+        }  # fmt: skip
+        self._client: Any = None  # a client belongs to one event loop, so it is made when needed
 
     async def ask(self, messages: Sequence[Message], sample: int, view: View) -> Answer:
         openai = self._openai
+        self._client = self._client or openai.AsyncOpenAI(**self._settings)
         try:
             found = await self._client.chat.completions.create(
                 model=self.name, messages=list(messages), extra_body=dict(self.parameters) or None
@@ -89,7 +92,9 @@ class Server:
         return text.replace(self._key, "***") if self._key else text
 
     async def close(self) -> None:
-        await self._client.close()
+        client, self._client = self._client, None
+        if client is not None:
+            await client.close()
 
 
 class BuiltInPlayer:

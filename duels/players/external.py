@@ -227,15 +227,15 @@ def read_answer(answer: Mapping[str, Any], options: tuple[Move, ...]) -> Move | 
             raise ValueError(f"{quote(move)} is not an option; {_the(options)}")
         return move
     if not isinstance(strategy, dict) or not strategy:
-        raise ValueError(f"mix: expected chances by move; got {quote(strategy)}")
+        raise ValueError(f"mix: expected a probability for each move; got {quote(strategy)}")
     for move, chance in strategy.items():
         if move not in options:
             raise ValueError(f"mix: {quote(move)} is not an option; {_the(options)}")
         if type(chance) not in (int, float) or not 0 <= chance <= 1 + ROUNDING:
-            raise ValueError(f"mix: expected a chance from 0 to 1; got {quote(chance)}")
+            raise ValueError(f"mix: expected a probability from 0 to 1; got {quote(chance)}")
     total = sum(strategy.values())
     if not isfinite(total) or abs(total - 1) > ROUNDING:
-        raise ValueError(f"mix: expected chances that add up to 1; got {total:g}")
+        raise ValueError(f"mix: expected probabilities that add up to 1; got {total:g}")
     return {move: chance / total for move, chance in strategy.items() if chance > 0}
 
 

@@ -107,7 +107,7 @@ class Bot:
         self._allowed = min(BURST, self._allowed + RATE * (now - self._since)) - len(text)
         self._since = now
         if self._allowed < 0:
-            return f"it wrote more than {BURST >> 20} MB of errors"
+            return f"it wrote more than {BURST >> 20} MB to standard error"
         return "" if text else "end"
 
     def _ended(self) -> str | None:

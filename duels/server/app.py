@@ -10,7 +10,8 @@ from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
 from starlette.requests import Request
 from starlette.responses import Response
-from starlette.routing import Route, WebSocketRoute
+from starlette.routing import Route
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from duels.core.wire import Find
 from duels.games import load
@@ -47,8 +48,25 @@ def make_room_manager(settings: Settings, find: Find = load) -> RoomManager:
     return RoomManager(settings, store_of(settings.database), find)
 
 
-def make_app(manager: RoomManager) -> Starlette:
-    """The application; its lifespan opens and closes the room manager."""
+def make_app(manager: RoomManager) -> ASGIApp:
+    """The application; its lifespan opens and closes the room manager.
+
+    WebSockets bypass Starlette, whose layers would cost memory for each connection and time for
+    each message.
+    """
+    limits = RequestLimits(WebSocketEndpoint(manager), manager)
+    http = _http(manager)
+
+    async def app(scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "websocket":
+            await (limits.check(scope) or limits.app)(scope, receive, send)
+        else:
+            await http(scope, receive, send)
+
+    return app
+
+
+def _http(manager: RoomManager) -> Starlette:
 
     @asynccontextmanager
     async def lifespan(app: Starlette) -> AsyncIterator[None]:
@@ -78,7 +96,6 @@ def make_app(manager: RoomManager) -> Starlette:
             *Health(manager).routes(),
             Route("/api/openapi.json", described),
             *pages.routes(),
-            WebSocketRoute("/ws/{id}", WebSocketEndpoint(manager)),
         ],
         middleware=[
             Middleware(RequestTimer, manager.metrics.histograms["request_seconds"]),

@@ -85,7 +85,9 @@ class CommandHandler:
             try:
                 if room.unloaded:
                     raise Unavailable("the room was unloaded")
-                return messages.granted(command.id, page(room.playing(), seat, command.before))
+                names = messages.names_of(room.row, seat) if command.captions else None
+                found = page(room.playing(), seat, command.before, names)
+                return messages.granted(command.id, found)
             except DuelsError as error:
                 return messages.refused(command.id, error)
 

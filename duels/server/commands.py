@@ -25,13 +25,15 @@ class Hello(msgspec.Struct, tag="hello"):
     """The first message: the client's key, and the number of events it knows.
 
     A client that states its protocol is refused if it is not the server's. One that asks for
-    changes gets the differences of its view, other clients the whole view with every update.
+    changes gets the differences of its view, other clients the whole view with every update. One
+    that asks for captions gets them instead of the passages of the narrator.
     """
 
     key: str | None = None
     since: Version = 0
     protocol: int | None = None
     changes: bool = False
+    captions: bool = False
 
 
 class Command(msgspec.Struct):
@@ -113,6 +115,7 @@ class Log(Command, tag="log"):
     """Ask for the page of the log before an event."""
 
     before: Version
+    captions: bool = False  # instead of passages
 
 
 class Ping(Command, tag="ping"):

@@ -148,7 +148,7 @@ class HttpProtocol(HttpToolsProtocol):
             continued = self._in_headers and begun == self._begun
             self._headers_size = self._headers_size + len(piece) if continued else 0
             if self._headers_size >= self._limits.header_size:
-                self._refuse(431, f"headers have at most {self._limits.header_size} bytes")
+                self._refuse(431, f"headers may have at most {self._limits.header_size} bytes")
                 return
 
     def on_message_begin(self) -> None:

@@ -7,6 +7,7 @@ from typing import Any
 from duels.core import narrator
 from duels.core.entries import Logged
 from duels.core.match import Match
+from duels.core.presentation import Names
 from duels.core.wire import dump
 
 PAGE = 200  # events
@@ -18,17 +19,33 @@ def first_sent(match: Match, since: int) -> int:
     return max(since if since <= count else 0, count - PAGE)
 
 
-def page(match: Match, viewer: int | None, before: int) -> dict[str, Any]:
-    """The page of events before event number `before`, with their passages, for one viewer."""
+def captioned(
+    match: Match, names: Names, since: int, before: int | None = None
+) -> list[dict[str, Any]]:
+    """The captions of events for one viewer, with their numbers; those without one are left out."""
+    found = narrator.captions(match, names, since, before)
+    return [{**dump(caption), "number": number} for number, caption in found]
+
+
+def page(match: Match, viewer: int | None, before: int, names: Names | None) -> dict[str, Any]:
+    """The page of events before event number `before` for one viewer.
+
+    It has their passages, or with the `names` of the players their captions.
+    """
     before = min(before, len(match.events))
     since = max(0, before - PAGE)
-    passages = [narrator.opening(match, lambda player: viewer)] if since == 0 else []
-    passages += [narrator.tell(match, n, lambda player: viewer) for n in range(since, before)]
+    told: dict[str, Any] = {}
+    if names is not None:
+        told["captions"] = captioned(match, names, since, before)
+    else:
+        passages = [narrator.opening(match, lambda player: viewer)] if since == 0 else []
+        passages += [narrator.tell(match, n, lambda player: viewer) for n in range(since, before)]
+        told["passages"] = [dump(passage) for passage in passages]
     return {
         "since": since,
         "events": [
             dump(Logged(number, match.redact(number, viewer), match.stamps[number].at))
             for number in range(since, before)
         ],
-        "passages": [dump(passage) for passage in passages],
+        **told,
     }

@@ -91,7 +91,7 @@ class MatchStart:
         """Bind a player to a nonce by its hash; only the first hash counts."""
         row = self.row
         if not is_hash(hash):
-            raise IllegalMove("a hash has 64 hexadecimal digits in lower case")
+            raise IllegalMove("a hash must have 64 hexadecimal digits in lower case")
         if hash == row.hashes[seat]:
             return
         if row.hashes[seat] is not None:
@@ -114,7 +114,7 @@ class MatchStart:
         if not self.committed:
             raise IllegalMove("a nonce can be revealed only after both hashes are known")
         if not is_nonce(nonce):
-            raise IllegalMove("a nonce has 32 to 64 hexadecimal digits in lower case")
+            raise IllegalMove("a nonce must have 32 to 64 hexadecimal digits in lower case")
         if nonce_hash(row.id, seat, published(row), nonce) != row.hashes[seat]:
             raise IllegalMove("the nonce does not match the hash that this seat has given")
         row.nonces[seat] = nonce

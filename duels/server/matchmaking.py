@@ -135,7 +135,7 @@ class Matchmaking:
 
                 def act() -> None:
                     if room.row.state != WAITING:
-                        raise NotAllowed("this match cannot be joined any more")
+                        raise NotAllowed("this match can no longer be joined")
                     row = room.row
                     row.near = row.origin is not None and row.origin == origin(row, user)
                     row.origin = None
@@ -167,11 +167,20 @@ class Matchmaking:
                     raise NotAllowed("the match has started; you can resign")
                 if room.revealed:  # else a player could withdraw after computing the dice
                     raise NotAllowed(
-                        "a nonce was revealed, so the match cannot be withdrawn any more"
+                        "a nonce was revealed, so the match can no longer be withdrawn"
                     )
                 room.close("It was withdrawn.")
 
             await self.manager.change(room, act)
+            return room.row
+
+    async def resign(self, id: str, digest: str) -> Row:
+        """Resign a match that is played."""
+        async with self.manager.using(id) as room:
+            seat = seat_of(room.row, digest)
+            if seat is None:
+                raise IllegalMove("you have no seat in this match")
+            await self.manager.change(room, lambda: room.playing().resign(seat))
             return room.row
 
 

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
-
-import msgspec
+from unicodedata import bidirectional
 
 from duels.core import narrator
 from duels.core.entries import Logged, Timeout
@@ -13,24 +11,18 @@ from duels.core.errors import DuelsError
 from duels.core.game import Outcome, Pick
 from duels.core.match import Match
 from duels.core.options import Choice, First, Flag, Number, Option, Pair
-from duels.core.presentation import Shared
-from duels.core.wire import dump
+from duels.core.presentation import Names, player_name
+from duels.core.wire import dump, load
 from duels.games import find
+from duels.server.encoded import encodable, encode
+from duels.server.log_pages import captioned
 from duels.server.match_start import published
 from duels.server.rooms import Incomplete, Room
 from duels.server.storage.base import COMPUTER, OVER, PLAYING, Row, StoredRating, Unavailable
-from duels.server.views import (
-    DisplayedView,
-    changes,
-    off_the_table,
-    open_table,
-    passages,
-    view_json,
-)
+from duels.server.views import DisplayedView, changes, open_table, passages, view_json
 
 PROTOCOL = 3
 Json = dict[str, Any]
-encode: Callable[[Any], bytes] = msgspec.json.Encoder().encode
 
 
 def match_info(row: Row, you: int | None) -> Json:
@@ -55,7 +47,10 @@ def match_info(row: Row, you: int | None) -> Json:
         "ended": row.ended, "moment": row.moment, "to_move": row.to_move, "result": row.result,
         "commitment": published(row), **shares(row), "rematch": row.rematch, "before": row.before,
         "taken_back": row.taken_back, "games": row.games, "second": row.second,
+        "names": names_of(row, None).names,
     }  # fmt: skip
+    if row.result is not None:
+        info["outcome"] = dump(narrator.outcome(load(row.result), names_of(row, you)))
     if row.reason:
         info["reason"] = row.reason
     return info
@@ -73,6 +68,27 @@ def shares(row: Row) -> Json:
         "nonces": published if begun and row.hashes else None,
         "reveal_by": row.deadline if revealed else None,
     }  # fmt: skip
+
+
+def names_of(row: Row, viewer: int | None) -> Names:
+    """The names of the players for texts to a viewer; equal names are told apart by the seats."""
+
+    def name(player: int) -> str:
+        seat = row.seats[player]
+        if seat is None:
+            return player_name(player)
+        return "Computer" if seat.kind == COMPUTER else apart(seat.name)
+
+    names = [name(0), name(1)]
+    if names[0] == names[1]:
+        names = [f"{name} ({n})" for n, name in enumerate(names, 1)]
+    return Names((names[0], names[1]), viewer)
+
+
+def apart(name: str) -> str:
+    """A name with isolated text direction if it is written from right to left."""
+    turned = any(bidirectional(letter) in ("R", "AL") for letter in name)
+    return f"\u2068{name}\u2069" if turned else name
 
 
 def title(slug: str) -> str:
@@ -99,11 +115,16 @@ def match_message(room: Room, you: int | None) -> bytes:
 
 
 def update(
-    room: Room, viewer: int | None, since: int, before: DisplayedView | None = None
+    room: Room,
+    viewer: int | None,
+    since: int,
+    before: DisplayedView | None = None,
+    captions: bool = False,
 ) -> bytes:
     """The events from number `since` on, and the current view, for one viewer.
 
-    For a client that has the view `before`, only the differences of the view.
+    For a client that has the view `before`, only the differences of the view. The events are told
+    in captions, or in the passages of the narrator.
     """
     match = room.playing()
     version = len(match.events)
@@ -114,46 +135,42 @@ def update(
         "type": "update",
         "since": since,
         "moment": version,
-        "events": [dump(logged) for logged in match.log(viewer, since)],
+        "events": [encodable(logged) for logged in match.log(viewer, since)],
         "to_move": [player + 1 for player in match.deciders],
         "now": room.settings.now(),
     }
-    told = passages(match, viewer, since)
+    if captions:
+        data["captions"] = captioned(match, names_of(room.row, viewer), since)
+    else:
+        told = passages(match, now, since, table_shown=before is not None)
+        data["passages"] = [encodable(passage) for passage in told]
     if before is None:
-        data["passages"] = [dump(passage) for passage in told]
         data["view"] = view_json(now)
     else:
-        data["passages"] = [dump(passage) for passage in map(off_the_table, told) if passage.lines]
         data["changes"] = changes(before, now)
     if match.result is not None:
         data["revealed"] = {"table": open_table(match), "match": match_info(room.row, viewer)}
     return encode(data)
 
 
-def replay(match: Match) -> list[Json]:
-    """The steps of a match that is over: the start and each event."""
-
-    def viewpoint(player: int | None) -> int | None:
-        return None if player is None else Shared(player)
-
+def replay(match: Match, names: Names) -> list[Json]:
+    """The steps of a match that is over: the start and each event, with nothing hidden."""
     standing = set(match.line)
-    lines_of = {-1: list(narrator.opening(match, viewpoint).lines)}
-    for number in range(len(match.events)):
-        lines_of[number] = list(narrator.tell(match, number, viewpoint).lines)
-    lines_of[len(match.events) - 1] += narrator.ending(match, viewpoint).lines
     steps = []
     for number in range(-1, len(match.events)):
         last = number == len(match.events) - 1
         entry = None if number < 0 else match.events[number]
         turn = match.game.turn(match.state_after(number))
         choosing = [] if last else sorted(getattr(turn, "options", {}))
-        lines = narrator.Passage("event", number, None, lines_of[number])
+        caption = None if entry is None else narrator.caption(match, number, names, True)
+        if last and match.result is not None:
+            caption = narrator.outcome(match.result, names)
         steps.append(
             {
                 "moment": number + 1,
                 "event": None if entry is None else dump(Logged(number, entry, _at(match, number))),
                 "undone": number not in standing and isinstance(entry, Pick | Outcome | Timeout),
-                "lines": dump(lines)["lines"],
+                "caption": dump(caption),
                 "table": open_table(match, None if last else number + 1),
                 "to_move": [player + 1 for player in choosing],
             }

@@ -54,18 +54,12 @@ class KnownPlayer(NamedTuple):
 
 
 class Moderation:
-    """Changes of a store by its operator, or by a player who deletes their own data.
-
-    With `rates` the matches that it ends are rated at once. Only one process may do that, or
-    several with a common lock, which SQLite does not have.
-    """
+    """Changes of a store by its operator, or by a player who deletes their own data."""
 
     def __init__(
-        self, store: RoomStore, settings: Settings | None = None, find: Find = load,
-        rates: bool = True,
-    ) -> None:  # fmt: skip
+        self, store: RoomStore, settings: Settings | None = None, find: Find = load
+    ) -> None:
         self.store, self.settings, self.find = store, settings or Settings(), find
-        self.rates = rates
 
     # Players.
 
@@ -110,7 +104,7 @@ class Moderation:
     async def ban(self, id: str, reason: str = "", days: float | None = None) -> Ban:
         """Ban a player; running matches are resigned, waiting ones withdrawn."""
         if len(reason) > LONGEST_REASON:
-            raise OptionError(f"a reason has at most {LONGEST_REASON} characters")
+            raise OptionError(f"a reason may have at most {LONGEST_REASON} characters")
         player, now = await self.player(id), self.settings.now()
         ban = Ban(id, reason, now, None if days is None else now + days * 86400)
         await self.store.ban(ban)
@@ -131,8 +125,7 @@ class Moderation:
         """
         id, unknown = public_id(digest), f"deleted-{os.urandom(8).hex()}"
         await self._withdraw(digest)
-        if self.rates:  # while the player still has ratings
-            await rate_all(self.store, self.find)
+        await rate_all(self.store, self.find)  # while the player still has ratings
         await self.store.forget_player(digest, id)
         while rows := await self.store.all_of(digest, "", AT_ONCE):
             for row in rows:
@@ -182,7 +175,7 @@ class Moderation:
 
         def act(room: Room) -> None:
             if room.row.state in (OVER, CLOSED):
-                raise NotAllowed(f"the match is {room.row.state} already")
+                raise NotAllowed(f"the match is already {room.row.state}")
             room.abort(reason or "It was closed by the operator.")
 
         return await self._change(id, act)

@@ -88,6 +88,9 @@ def document() -> Json:
         f"{one}/leave": {
             "post": _op("Withdraw a match", match, id, key=True, refused=(400, 401, 404, 409))
         },
+        f"{one}/resign": {
+            "post": _op("Resign a match", match, id, key=True, refused=(400, 401, 404, 409))
+        },
         f"{one}/record": {
             "get": _op("The record", _listing("entries"), id, refused=(401, 404, 409))
         },

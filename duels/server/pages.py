@@ -112,11 +112,16 @@ class Pages:
         ]
 
     async def page(self, request: Request) -> Response:
-        """The index page, with the title and the link preview of the match."""
+        """The index page, with the title and the link preview of the match; 404 without one."""
         index = self._read("index.html")
         if index is None:
             return Response("the pages are not installed", 404)
-        row = await self._row(request)
+        missing = False
+        try:
+            row = await self._row(request)
+            missing = row is None and "id" in request.path_params
+        except DuelsError:  # the store cannot be read now
+            row = None
         scheme = request.url.scheme
         if self.manager.settings.proxy and request.headers.get("x-forwarded-proto") == "https":
             scheme = "https"
@@ -124,7 +129,10 @@ class Pages:
         body = index[1].replace(META.encode(), tags.encode(), 1)
         body = body.replace(b'"/static/', f'"/static/{self.version}/'.encode())
         compressed = gzip.compress(body, 6, mtime=0)
-        return _response(request, body, compressed, "text/html; charset=utf-8", "")
+        found = _response(request, body, compressed, "text/html; charset=utf-8", "")
+        if missing:
+            found.status_code = 404
+        return found
 
     async def page_of_game(self, request: Request) -> Response:
         """The explorer or the lesson of a game; 404 if there is no such game."""
@@ -136,10 +144,7 @@ class Pages:
     async def _row(self, request: Request) -> Row | None:
         """The row of the match in the path; None without one."""
         id = request.path_params.get("id")
-        try:
-            return await self.manager.store.row(str(id)) if is_room_id(id) else None
-        except DuelsError:
-            return None
+        return await self.manager.store.row(str(id)) if is_room_id(id) else None
 
     async def file(self, request: Request) -> Response:
         """A static file; below the version, browsers need not ask for it again."""
@@ -208,7 +213,10 @@ class Pages:
 
     async def picture(self, request: Request) -> Response:
         """The preview image of a match."""
-        row = await self._row(request)
+        try:
+            row = await self._row(request)
+        except DuelsError:
+            row = None
         if row is None:
             return Response("there is no such match", 404)
         body = await asyncio.shield(self._picture(row))

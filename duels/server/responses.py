@@ -6,7 +6,7 @@ from typing import Any
 
 from starlette.responses import Response
 
-from duels.server import messages
+from duels.server.encoded import encode
 
 NO_STORE = {"Cache-Control": "no-store"}
 
@@ -20,7 +20,7 @@ class Refusal(Exception):
 
 def json_response(data: Any, status: int = 200) -> Response:
     """A response with JSON, which is not cached."""
-    return encoded_response(messages.encode(data), status)
+    return encoded_response(encode(data), status)
 
 
 def encoded_response(data: bytes, status: int = 200) -> Response:

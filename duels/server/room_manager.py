@@ -273,13 +273,15 @@ class RoomManager:
         if room.match is None:
             return
         sent, room.views = room.views, {}
-        made: dict[tuple[int | None, int, bool], bytes] = {}
+        made: dict[tuple[int | None, int, bool, bool], bytes] = {}
         for connection in room.connections:
-            seat, known, current = wanted = connection.seat, connection.known, connection.current
+            seat, known, current = connection.seat, connection.known, connection.current
+            wanted = seat, known, current, connection.wants_captions
             if wanted not in made:
                 made[wanted] = messages.update(
-                    room, seat, known, sent.get(seat) if current else None
-                )
+                    room, seat, known, sent.get(seat) if current else None,
+                    captions=connection.wants_captions,
+                )  # fmt: skip
             self._send_update(room, connection, made[wanted])
         self.metrics.moves += room.row.moment > version
         if room.match.result is not None and before[0] != OVER:
@@ -289,7 +291,8 @@ class RoomManager:
         """Send a client the events from number `since` on, at most a page, and its whole view."""
         room.views.pop(connection.seat, None)  # clocks run, so it may be outdated
         since = first_sent(room.playing(), since)
-        self._send_update(room, connection, messages.update(room, connection.seat, since))
+        told = messages.update(room, connection.seat, since, captions=connection.wants_captions)
+        self._send_update(room, connection, told)
 
     def _send_update(self, room: Room, connection: Connection, message: bytes) -> None:
         connection.send(message)

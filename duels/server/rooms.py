@@ -52,6 +52,7 @@ class Connection(Protocol):
     seat: int | None
     known: int  # number of events sent to it
     wants_changes: bool  # of the view, instead of the whole view
+    wants_captions: bool  # of events, instead of passages
     current: bool  # whether it has the view that was sent last
 
     def send(self, message: bytes) -> None: ...

@@ -26,6 +26,7 @@ from duels.players import BUILT_IN, LEVELS
 from duels.server import messages
 from duels.server.commands import REACTIONS
 from duels.server.computer_players import levels
+from duels.server.encoded import encode
 from duels.server.explored import LONGEST_LINE
 from duels.server.fair_queue import Busy
 from duels.server.limits import EXPORTS, REPORTS, address_group
@@ -104,6 +105,7 @@ class Api:
             route(one, self.match),
             route(f"{one}/join", self.join, "POST"),
             route(f"{one}/leave", self.leave, "POST"),
+            route(f"{one}/resign", self.resign, "POST"),
             route(f"{one}/record", self.record),
             route(f"{one}/replay", self.replay),
             route(f"{one}/analysis", self.analysis),
@@ -146,7 +148,7 @@ class Api:
                 return refusal(400, "the request ended early")
             except Exception:
                 log.exception("%s %s failed", request.method, request.url.path)
-                return refusal(500, "this is a defect of the server")
+                return refusal(500, "this is a fault of the server; its log has the cause")
 
         return guarded
 
@@ -199,7 +201,7 @@ class Api:
         async for piece in request.stream():
             body += piece
             if len(body) > most:
-                raise Refusal(413, f"a request has at most {most} bytes")
+                raise Refusal(413, f"a request may have at most {most} bytes")
         try:
             found = msgspec.json.decode(body or b"{}", type=kind)
             check(msgspec.to_builtins(found))
@@ -230,18 +232,17 @@ class Api:
                 {"name": name, "about": made.about, "more": name not in LEVELS}
                 for name, made in BUILT_IN.items()
             ]
-            self._games = messages.encode(
-                {"games": listed, "levels": known, "reactions": REACTIONS}
-            )
+            self._games = encode({"games": listed, "levels": known, "reactions": REACTIONS})
         return encoded_response(self._games)
 
     async def rules(self, request: Request) -> Response:
-        """The rules of a game with the given options, and its table at the start."""
+        """The rules of a game with the given options, its table at the start, and its levels."""
         slug = request.path_params["slug"]
         options = {k: v for k, v in request.query_params.items() if (k, v) != ("first", "random")}
         game = self.manager.find(slug, **options)
         lines = [dump(Line(line, tone(line))) for line in rules(game)]
-        return json_response({"lines": lines, "table": dump_table(Match(game).view(None))})
+        table = dump_table(Match(game).view(None))
+        return json_response({"lines": lines, "table": table, "levels": levels(game)})
 
     async def value(self, request: Request) -> Response:
         """The value of a position, given by what has happened in it; never of a match."""
@@ -362,6 +363,13 @@ class Api:
             self._info(await self.matchmaking.leave(self._id(request), digest), digest)
         )
 
+    async def resign(self, request: Request) -> Response:
+        """Resign a match from outside, as from a list of matches."""
+        digest = self._known(request)
+        return json_response(
+            self._info(await self.matchmaking.resign(self._id(request), digest), digest)
+        )
+
     async def record(self, request: Request) -> Response:
         """The record of a match; redacted for the client while the match is played."""
         digest = self._digest(request)
@@ -379,9 +387,11 @@ class Api:
 
     async def replay(self, request: Request) -> Response:
         """The steps of a finished match."""
+        digest = self._digest(request)
         async with self.manager.using(self._id(request)) as room:
             self._over(room)
-            return json_response({"steps": messages.replay(room.playing())})
+            names = messages.names_of(room.row, seat_of(room.row, digest))
+            return json_response({"steps": messages.replay(room.playing(), names)})
 
     async def analysis(self, request: Request) -> Response:
         """The graded moves of a finished match; computed once and stored."""
@@ -473,13 +483,13 @@ class Api:
         digest = self._known(request)
         self._limit(EXPORTS, digest, "exports")
         found = self.moderation.data_of(digest)
-        first = messages.encode(await anext(found))
+        first = encode(await anext(found))
 
         async def pieces() -> AsyncIterator[bytes]:
             yield first[:-1] + b',"matches":['
             comma = b""
             async for match in found:
-                yield comma + messages.encode(match)
+                yield comma + encode(match)
                 comma = b","
             yield b"]}"
 

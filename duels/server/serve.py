@@ -79,7 +79,7 @@ class Server(uvicorn.Server):
             self.manager.heartbeats.beat()
             self.manager.metrics.publish()
         if not self.manager.store.alive:
-            log.critical("the server ends, as its store has failed")
+            log.critical("the server is stopping because its store has failed")
             self.failed = True
             return True
         return await super().on_tick(counter)

@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import lru_cache
 from typing import Any, NamedTuple
 
-import msgspec
-
 from duels.core import narrator
+from duels.core.game import Decide
 from duels.core.match import Match
 from duels.core.player import View
 from duels.core.presentation import ON_TABLE, Part, Tree, tone
 from duels.core.views import choice_of, table_of
 from duels.core.wire import dump, dump_fields, dump_table, dump_view, part_id
+from duels.server.encoded import encodable, encoded_part
 
 Json = dict[str, Any]
-encode: Callable[[Any], bytes] = msgspec.json.Encoder().encode
 
 
 class DisplayedView(NamedTuple):
@@ -38,8 +35,8 @@ def displayed(match: Match, viewer: int | None) -> DisplayedView:
 def view_json(now: DisplayedView) -> Json:
     """The JSON of `dump_view` without the history; encoded parts are cached."""
     data = dump_view(now.view, history=False, display=False)
-    data["choice"] = dump(now.choice)
-    data["table"] = [_part(part, id) for id, part in now.table.items()]
+    data["choice"] = encodable(now.choice)
+    data["table"] = [encoded_part(part, id) for id, part in now.table.items()]
     return data
 
 
@@ -57,13 +54,11 @@ def changes(before: DisplayedView, now: DisplayedView) -> Json:
     if new.options != old.options:
         data["options"] = new.options
     if now.choice != before.choice:
-        data["choice"] = dump(now.choice)
+        data["choice"] = encodable(now.choice)
     if now.table.keys() != before.table.keys():
-        data["table"] = [_part(part, id) for id, part in now.table.items()]
-    elif now.table != before.table:
-        data["table"] = {
-            id: _part(part, id) for id, part in now.table.items() if part != before.table[id]
-        }
+        data["table"] = [encoded_part(part, id) for id, part in now.table.items()]
+    elif different := {id: part for id, part in now.table.items() if part != before.table[id]}:
+        data["table"] = {id: encoded_part(part, id) for id, part in different.items()}
     if new.clocks != (None, None) or old.clocks != (None, None):
         data["clock"], data["clocks"] = new.clock, new.clocks
     if new.sealed != old.sealed:
@@ -73,12 +68,6 @@ def changes(before: DisplayedView, now: DisplayedView) -> Json:
     if new.result != old.result:
         data["result"] = dump(new.result)
     return data
-
-
-def off_the_table(passage: narrator.Passage) -> narrator.Passage:
-    """A passage without empty lines and those that the table shows."""
-    lines = [line for line in passage.lines if line.strip() and tone(line) != ON_TABLE]
-    return passage._replace(lines=lines)
 
 
 def open_table(match: Match, number: int | None = None) -> list[Json]:
@@ -95,26 +84,31 @@ def open_table(match: Match, number: int | None = None) -> list[Json]:
     return [theirs.get(part["id"], part) if part["owner"] == 2 else part for part in one]
 
 
-def _part(part: Part, id: str) -> msgspec.Raw:
-    try:
-        return _encoded_part(part, id)
-    except TypeError:  # not hashable: the game uses a list in it
-        return _encoded_part.__wrapped__(part, id)
+def passages(
+    match: Match, now: DisplayedView, since: int, table_shown: bool = False
+) -> list[narrator.Passage]:
+    """The passages of the narrator from event `since` on; only the last of the statuses.
 
-
-@lru_cache(8192)
-def _encoded_part(part: Part, id: str) -> msgspec.Raw:
-    return msgspec.Raw(encode({**dump(part), "id": id}))
-
-
-def passages(match: Match, viewer: int | None, since: int) -> list[narrator.Passage]:
-    """The passages of the narrator; only the last of the statuses."""
+    For a client whose table is shown, without what the table shows.
+    """
+    view, version = now.view, now.view.version
 
     def viewpoint(player: int | None) -> int | None:
-        return viewer
+        return view.player
 
     found = [narrator.opening(match, viewpoint)] if since == 0 else []
-    found += [narrator.tell(match, number, viewpoint) for number in range(since, len(match.events))]
+    found += [narrator.tell(match, number, viewpoint) for number in range(since, version)]
     if match.result is not None:
-        return [*found, narrator.ending(match, viewpoint)]
-    return [*found, *narrator.status(match, len(match.events), viewpoint)]
+        found.append(narrator.ending(match, viewpoint))
+    elif isinstance(match.turn, Decide) and not (table_shown and match.game.status_on_table):
+        lines = match.game.status(view.observation, view.player, view.history)
+        found.append(narrator.Passage("status", version, view.player, lines))
+    if not table_shown:
+        return found
+    return [passage for passage in map(_off_the_table, found) if passage.lines]
+
+
+def _off_the_table(passage: narrator.Passage) -> narrator.Passage:
+    """A passage without empty lines and those that the table shows."""
+    lines = [line for line in passage.lines if line.strip() and tone(line) != ON_TABLE]
+    return narrator.Passage(passage.kind, passage.number, passage.viewer, lines)

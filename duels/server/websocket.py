@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 import time
 from typing import Any
 from urllib.parse import urlsplit
@@ -24,6 +25,7 @@ from duels.server.storage.base import Unavailable
 POLICY_VIOLATION, TOO_LARGE, SERVICE_RESTART, TRY_AGAIN_LATER = 1008, 1009, 1012, 1013
 DISCONNECT: Message = {"type": "websocket.disconnect"}
 CLOSE_WITHIN = 2.0  # seconds for the last message to a client
+PATH = re.compile("/ws/([^/]+)")
 FORWARDED = "duels.forwarded"  # in the scope of a request that another worker has forwarded
 # Tokens, in addition to the one of every message.
 MALFORMED_COST = 4.0
@@ -39,7 +41,8 @@ class WebSocketConnection:
 
     __slots__ = (
         "_close_code", "_manager", "_queue", "_queued", "_reader", "_receive", "_send", "_writer",
-        "address", "closing", "current", "digest", "known", "seat", "wants_changes",
+        "address", "closing", "current", "digest", "known", "seat", "wants_captions",
+        "wants_changes",
     )  # fmt: skip
 
     def __init__(self, manager: RoomManager, receive: Receive, send: Send, address: str) -> None:
@@ -54,7 +57,7 @@ class WebSocketConnection:
         self.digest: str | None = None
         self.seat: int | None = None
         self.known = 0
-        self.wants_changes = self.current = False
+        self.wants_changes = self.wants_captions = self.current = False
 
     async def receive(self) -> Message:
         """The next message of the client; a disconnect message while the connection closes."""
@@ -130,8 +133,10 @@ class WebSocketEndpoint:
         assert message["type"] == "websocket.connect"
         address = address_group(address_of(scope, self.settings.proxy))
         metrics, limits, shared = self.manager.metrics, self.settings.limits, self.manager.limits
+        found = PATH.fullmatch(scope["path"].removeprefix(scope.get("root_path", "")))
         if (
-            not origin_fits(scope, self.settings)
+            found is None
+            or not origin_fits(scope, self.settings)
             or metrics.connections >= limits.connections
             or not shared.hold(WEBSOCKETS, address, limits.connections_per_address)
         ):
@@ -145,7 +150,7 @@ class WebSocketEndpoint:
             await send({"type": "websocket.accept"})
             connection = WebSocketConnection(self.manager, receive, send, address)
             try:
-                await self._serve(scope["path_params"]["id"], connection)
+                await self._serve(found[1], connection)
             finally:
                 await connection.close()
         finally:
@@ -163,12 +168,13 @@ class WebSocketEndpoint:
                     f" {hello.protocol}: reload the page or update the client"
                 )
             connection.wants_changes = hello.changes
+            connection.wants_captions = hello.captions
             if not is_room_id(id):
                 raise IllegalMove("there is no such match")
             room = await self.manager.room(id)
             if hello.key is not None:
                 if not is_key(hello.key):
-                    raise MalformedMove("a key has 43 characters of base64url")
+                    raise MalformedMove("a key must have 43 characters of base64url")
                 connection.digest = digest(hello.key)
                 if reason := self.manager.notices.ban(connection.digest):
                     raise IllegalMove(reason)
@@ -210,7 +216,7 @@ class WebSocketEndpoint:
         content: Any = message.get("text") or message.get("bytes") or b""
         if len(content) > self.settings.limits.message_size:
             raise MessageTooLarge(
-                f"a message has at most {self.settings.limits.message_size} bytes"
+                f"a message may have at most {self.settings.limits.message_size} bytes"
             )
         found: bytes | str = content
         return found

@@ -253,6 +253,7 @@ def test_every_value_is_that_of_the_rules(variants: list[tuple[str, dict[str, ob
                 assert value_of(claimed) == claim, (slug, options, state, str(claim))
 
 
+@pytest.mark.cases(6)
 @pytest.mark.slow
 @pytest.mark.parametrize("variants", groups(*GRIDS))
 def test_perfect_play_earns_its_value_against_every_opponent(
@@ -267,6 +268,7 @@ def test_perfect_play_earns_its_value_against_every_opponent(
             check((slug, options, f"Player {perfect + 1}"), earned, value, 1e-9)
 
 
+@pytest.mark.cases(4)
 @pytest.mark.extra("solve")
 @pytest.mark.parametrize("variants", groups(*TABLES))
 def test_tables_of_the_kernels_hold_the_values_of_the_rules(

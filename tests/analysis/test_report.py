@@ -256,6 +256,7 @@ def test_simultaneous_choices_are_made_in_one_position() -> None:
     assert text(grade(match)).count(f"{'':7}{one[0]}") == 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rules", [Goofspiel, KuhnPoker])
 def test_a_game_from_elsewhere_has_positions_too(rules: type[Goofspiel] | type[KuhnPoker]) -> None:
     match = Match(rules(), seed=3)

@@ -136,6 +136,7 @@ def test_an_interrupted_run_goes_on(
     assert (out / "results.json").read_bytes() == (whole / "results.json").read_bytes()
 
 
+@pytest.mark.cases(9)
 @pytest.mark.parametrize(
     ("words", "said", "status"),
     [

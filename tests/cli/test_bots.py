@@ -120,7 +120,10 @@ def test_a_new_bot_needs_a_name_that_says_what_it_is(tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_the_check_says_what_is_wrong_and_its_status_too(tmp_path: Path) -> None:
     done = run(tmp_path, "bot", "check", command("half_mix"), "--games", "fire,digit", status=1)
-    assert "firewall-breach: WRONG: mix: expected chances that add up to 1; got 0.5" in done.stdout
+    assert (
+        "firewall-breach: WRONG: mix: expected probabilities that add up to 1; got 0.5"
+        in done.stdout
+    )
     assert "as Player 1, seed 1, moment 0" in done.stdout
     words = ("bot", "check", command("unlisted"), "--games", "clash", "--json")
     data = json.loads(run(tmp_path, *words, status=1).stdout)

@@ -227,7 +227,7 @@ def test_menu_left_by_ctrl_c(tmp_path: Path) -> None:
         ("play fire --seed -1", "argument --seed: expected"),
         (
             "play fire --seed x",
-            "expected a whole number from 0 up, with 40 digits at most; got 'x'",
+            "expected a whole number, 0 or more, with at most 40 digits; got 'x'",
         ),
         ("play fire --set strength", "expected OPTION=VALUE; got 'strength'"),
         ("play fire --set life=9", "has no option 'life'; it has strength, hit, bypass, first"),

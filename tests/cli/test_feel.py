@@ -46,6 +46,7 @@ def sized(home: Path, command: str, columns: int, rows: int = 50, **more: str) -
 # The player who is addressed
 
 
+@pytest.mark.cases(4)
 @pytest.mark.parametrize("own", [1, 2])
 @pytest.mark.parametrize("slug", BUILT_IN)
 def test_alone_one_is_called_you_all_through(slug: str, own: int, tmp_path: Path) -> None:
@@ -306,6 +307,7 @@ def test_the_end_sums_up_and_offers_to_analyse(tmp_path: Path) -> None:
     assert screen.end() == (0 if over else 130)
 
 
+@pytest.mark.cases(4)
 @pytest.mark.parametrize(("columns", "rows"), [(20, 5), (40, 10)])
 @pytest.mark.parametrize("slug", BUILT_IN)
 def test_a_small_screen_is_enough(slug: str, columns: int, rows: int, tmp_path: Path) -> None:

@@ -51,7 +51,7 @@ def test_a_finished_match_is_not_replaced_by_another(tmp_path: Path) -> None:
     kept = (tmp_path / "game.json").read_bytes()
     done = run(tmp_path, f"{FIREWALL} --save game.json", typed=["attack", "resign"])
     assert (done.code, done.out) == (1, "")
-    assert "game.json contains a match that is over; choose another name" in done.err
+    assert "game.json contains a match that is over; choose another file name" in done.err
     assert (tmp_path / "game.json").read_bytes() == kept
 
 
@@ -77,7 +77,7 @@ def test_what_is_no_record_is_left_alone(content: str, tmp_path: Path) -> None:
     done = run(tmp_path, f"{FIREWALL} --save letter.txt", typed=["bypass"])
     assert (done.code, done.out) == (1, "")
     assert done.err == (
-        "duels: letter.txt exists and is not a Duels record; choose another name to save in\n"
+        "duels: letter.txt exists and is not a Duels record; choose another file name\n"
     )
     assert letter.read_text(encoding="utf-8") == content
 

@@ -118,7 +118,7 @@ def test_value_of_cipher_siege_is_labelled_approximate(tmp_path: Path) -> None:
     text = run_here(tmp_path, "value cipher").out
     assert text.startswith("Player 1's expected score: 0.718 ± 0.001\n"), "no digits it lacks"
     assert 0.0004 < start["standard_error"] < 0.0005
-    assert "± is half of a 95 % confidence interval" in text
+    assert "the number after ± is the half-width of a 95 % interval" in text
     measured = "(measured by a separate implementation; this package's responder gains 0.0033)"
     assert f"exploitable by at least 0.0051 {measured} and at most 0.0197 (certified)" in text
 
@@ -155,7 +155,7 @@ def test_what_is_not_stored_of_cipher_siege_is_measured(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("command", "says"),
     [
-        ("value fire --after ambush", "pick 1: 'ambush' is not an option"),
+        ("value fire --after ambush", "pick 1: 'ambush' is not an option; the options are"),
         ("value fire --after attack 7", "pick 2: '7' is not a possible outcome"),
         ("value number-clash --after 7", "pick 1: both players choose here"),
         ("value fire --set strength=1 --after bypass bypass", "pick 2: the game is over"),

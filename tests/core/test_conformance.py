@@ -22,6 +22,7 @@ from tests.variants import VARIANTS, name
 LONG = 300  # events of a match; of a game with more, one match is played
 
 
+@pytest.mark.cases(15)
 @pytest.mark.parametrize("game", VARIANTS, ids=name)
 def test_conformance(game: AnyGame) -> None:
     report = check(game, matches=12 if len(play_randomly(game, 0, Random(0)).events) < LONG else 1)

@@ -223,6 +223,7 @@ def test_the_agent_reads_its_own_hand_and_no_other() -> None:
     assert f"Player 2 Hand: {' '.join(map(str, hands[1]))}\n" in text
 
 
+@pytest.mark.cases(10)
 @pytest.mark.parametrize("game", VARIANTS, ids=name)
 def test_observations_keep_to_the_bounds_of_each_feature(game: AnyGame) -> None:
     for normalize in (False, True):

@@ -36,6 +36,7 @@ checker: Any = importlib.import_module("gymnasium.utils.env_checker")
 SIZE = (image.HEIGHT, image.WIDTH, 3)
 
 
+@pytest.mark.cases(10)
 @pytest.mark.parametrize("game", [*VARIANTS, Goofspiel(cards=13)], ids=name)
 def test_frames_have_one_size_and_change_with_the_table(game: AnyGame) -> None:
     env = gym.DuelEnv(game, "random", seat="random", render_mode="rgb_array", turn_limit=30)

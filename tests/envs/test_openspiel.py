@@ -59,6 +59,7 @@ def spiel_text(game: AnyGame) -> str:
     return f"python_duels_{game.slug.replace('-', '_')}({given})"
 
 
+@pytest.mark.cases(10)
 @pytest.mark.parametrize("game", VARIANTS, ids=name)
 def test_openspiels_own_random_simulation(game: AnyGame) -> None:
     """It writes and reads the state at every step, so the longest variants are cut short."""

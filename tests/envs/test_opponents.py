@@ -132,6 +132,7 @@ def test_in_100_000_games_every_move_comes_up_as_often_as_the_player_would_choos
     assert differing(game, opponent, opponent, steps=30, draws=DRAWS) == []
 
 
+@pytest.mark.cases(4)
 @pytest.mark.parametrize("game", VARIANTS, ids=label)
 def test_variants_too_are_played_by_greedy_as_the_player_would(game: AnyGame) -> None:
     assert differing(game, "greedy", "greedy", steps=25, draws=10_000) == []
@@ -147,6 +148,7 @@ def test_variants_too_are_played_as_the_player_would(game: AnyGame, opponent: st
     assert differing(game, opponent, opponent, steps=25, draws=10_000) == []
 
 
+@pytest.mark.cases(2)
 @pytest.mark.parametrize("game", [*GAMES[:-1], load("number-wars", lp=45)], ids=label)
 def test_a_wrong_mix_would_be_noticed(game: AnyGame) -> None:
     assert differing(game, "hard", "medium", steps=30, draws=DRAWS)

@@ -48,6 +48,7 @@ def _strict(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
         yield
 
 
+@pytest.mark.cases(10)
 @ALL
 @pytest.mark.usefixtures("_strict")
 def test_pettingzoos_own_tests(game: AnyGame) -> None:
@@ -70,6 +71,7 @@ def test_sealed_games_are_those_that_say_so() -> None:
         zoo.parallel_env("number-wars")
 
 
+@pytest.mark.cases(10)
 @ALL
 def test_a_thousand_steps_hold_to_the_rules_of_the_interface(game: AnyGame) -> None:
     """Masks in turn only, rewards zero-sum and at the end only, the right kind of end."""

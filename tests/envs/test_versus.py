@@ -31,6 +31,7 @@ def any_legal(observation: Any, mask: Any) -> Any:
     return np.where(mask, liking, -1.0).argmax(axis=-1)
 
 
+@pytest.mark.cases(12)
 @pytest.mark.parametrize("opponent", ["random", any_legal])
 @pytest.mark.parametrize("seat", [0, 1, "alternate"])
 @pytest.mark.parametrize("game", GAMES, ids=name)

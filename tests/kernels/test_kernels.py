@@ -3,7 +3,7 @@
 The streams of random numbers are computed here a second time, in plain Python: what chance brings
 to a kernel is then known beforehand, and the pure rules are given the same.
 
-`DUELS_STEPS=1000000` walks a million random steps of each game; the usual is 10,000.
+`DUELS_STEPS=1000000` walks a million random steps of each game; the default is 2,500.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ from tests.variants import VARIANTS, name
 
 pytestmark = pytest.mark.slow
 
-STEPS = int(os.environ.get("DUELS_STEPS", "10000"))
+STEPS = int(os.environ.get("DUELS_STEPS", "2500"))
 
 
 class Dice:
@@ -147,6 +147,7 @@ def test_random_steps_of_each_game(slug: str, steps: int) -> None:
     assert walk.endings[BY_RULES] > steps // 200  # the longest games have about 100 steps
 
 
+@pytest.mark.cases(8)
 @pytest.mark.parametrize("game", VARIANTS, ids=name)
 def test_random_steps_of_each_variant(game: AnyGame) -> None:
     size, steps = (10, 20) if len(game.moves()) > 5000 else (50, 60)
@@ -214,6 +215,7 @@ def step_everywhere(game: AnyGame, states: list[Any], times: int, dice: type[Dic
     return walk
 
 
+@pytest.mark.cases(6)
 @pytest.mark.parametrize("game", SMALL, ids=name)
 def test_every_state_and_every_move(game: AnyGame) -> None:
     """Each move of each reachable state, several times where chance follows."""
@@ -228,6 +230,7 @@ def is_random(game: AnyGame) -> bool:
     return game.slug in ("firewall-breach", "cipher-siege")
 
 
+@pytest.mark.cases(8)
 @pytest.mark.parametrize("game", VARIANTS, ids=name)
 def test_exactly_the_masked_actions_forfeit(game: AnyGame) -> None:
     """Every action, legal or not, from states along some games; sealed, beside a legal one."""

@@ -77,6 +77,7 @@ def by_tree(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(module, "kernel_of", lambda game, progress=None: tree.KERNEL)
 
 
+@pytest.mark.cases(4)
 @pytest.mark.parametrize("game", PLUGINS, ids=name)
 def test_random_steps_are_those_of_the_rules(game: AnyGame) -> None:
     assert kernel_of(game) is tree.KERNEL
@@ -96,6 +97,7 @@ def test_the_turn_limit_ends_games() -> None:
     assert walk.endings[BY_LIMIT] > 50
 
 
+@pytest.mark.cases(6)
 @pytest.mark.parametrize("game", [*PLUGINS, *OWN], ids=name)
 @pytest.mark.usefixtures("by_tree")
 def test_every_state_and_every_move(game: AnyGame) -> None:
@@ -225,6 +227,7 @@ def test_games_that_are_too_large_are_refused() -> None:
         kernel_of(BareGoofspiel())
 
 
+@pytest.mark.cases(1)
 @pytest.mark.parametrize("game", [LiarsDice(faces=7), Goofspiel(cards=13)], ids=name)
 def test_games_somewhat_too_large_are_recognised_by_playouts(game: AnyGame) -> None:
     """1.6 million histories that players tell apart, and wide simultaneous choices."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import cache
 from random import Random
+from typing import Any
 
 import pytest
 
@@ -12,19 +13,12 @@ from duels.core.errors import OptionError
 from duels.core.game import AnyGame
 from duels.core.player import MixedStrategy
 from duels.games import load
-from duels.llm.bench import (
-    POLICY,
-    POSITIONS,
-    Item,
-    Run,
-    detectable,
-    items_at_stake,
-    items_of_policy,
-    positions_result,
-    run_game,
-)
+from duels.llm.bench import POLICY, POSITIONS, Plan, Run, Wanted, run_plan
 from duels.llm.dialogue import MIX, MOVE, Question
 from duels.llm.endpoint import BuiltInPlayer
+from duels.llm.items import Item, items_at_stake
+from duels.llm.policy import Task, views_of_policy
+from duels.llm.positions import detectable, positions_result
 from duels.measure import exploitability
 
 DUEL = load("digit-duel", digits=5, life=6)
@@ -36,19 +30,28 @@ def items(game: AnyGame, n: int = 60) -> list[Item]:
     return items_at_stake(game, n)
 
 
-def measured(game: AnyGame, player: str, answer: str, mode: str = POSITIONS) -> dict[str, object]:
+def plan(game: AnyGame, wanted: Wanted) -> Plan:
+    made = Plan(wanted, [game])
+    if wanted.mode == POSITIONS:
+        made.items = items(game)
+    else:
+        made.tasks = [Task(game)]
+    return made
+
+
+def measured(game: AnyGame, player: str, answer: str, mode: str = POSITIONS) -> dict[str, Any]:
     question = Question(answer)
-    asked = items(game) if mode == POSITIONS else items_of_policy(game)
-    return run_game(game, mode, asked, Run(BuiltInPlayer(player, question), question))
+    made = plan(game, Wanted(mode, question))
+    return run_plan(made, Run(BuiltInPlayer(player, question)))
 
 
 @pytest.mark.parametrize("game", [DUEL, CLASH], ids=lambda game: game.slug)
 def test_random_has_skill_0_and_perfect_1(game: AnyGame) -> None:
     for player, skill in (("random", 0.0), ("perfect", 1.0)):
         found = measured(game, player, MIX)["skill"]
-        assert found["mean"] == pytest.approx(skill, abs=1e-9)  # type: ignore[index]
+        assert found["mean"] == pytest.approx(skill, abs=1e-9)
         found = measured(game, player, MOVE)["skill"]
-        assert found["low"] <= skill <= found["high"]  # type: ignore[index]
+        assert found["low"] <= skill <= found["high"]
 
 
 def test_positions_are_at_stake_the_same_each_time_and_in_all_quarters() -> None:
@@ -61,9 +64,9 @@ def test_positions_are_at_stake_the_same_each_time_and_in_all_quarters() -> None
 
 def test_low_regret_does_not_hide_that_greedy_is_predictable() -> None:
     skill = measured(CLASH, "greedy", MIX)["skill"]
-    assert skill["mean"] > 0.9  # type: ignore[index]
+    assert skill["mean"] > 0.9
     found = measured(CLASH, "greedy", MIX, POLICY)["exploitability"]
-    assert found["exploitability"] == pytest.approx({"1": 0.5, "2": 0.5})  # type: ignore[index]
+    assert found["exploitability"] == pytest.approx({"1": 0.5, "2": 0.5})
 
 
 @pytest.mark.parametrize("player", ["random", "greedy", "easy", "perfect"])
@@ -72,7 +75,7 @@ def test_a_policy_that_is_stated_is_as_exploitable_as_the_player(player: str) ->
     found = measured(game, player, MIX, POLICY)["exploitability"]
     one, two = exploitability(game, player).exploitability
     expected = pytest.approx({"1": one, "2": two}, abs=1e-9)
-    assert found["exploitability"] == expected  # type: ignore[index]
+    assert found["exploitability"] == expected
 
 
 def test_both_seats_of_an_even_game_cost_one_call() -> None:
@@ -85,7 +88,7 @@ def test_games_without_exact_values_and_large_policies_are_refused() -> None:
     with pytest.raises(OptionError, match="not known exactly"):
         items_at_stake(load("cipher-siege"), 10)
     with pytest.raises(OptionError, match="choose a smaller variant"):
-        items_of_policy(load("number-clash"))
+        views_of_policy(load("number-clash"))
 
 
 def erring(part: float, chosen: Sequence[Item], randomness: Random) -> list[list[MixedStrategy]]:

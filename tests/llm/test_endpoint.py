@@ -17,9 +17,10 @@ pytest.importorskip("openai", reason="needs the extra: pip install 'duels[llm]'"
 
 from duels.core.errors import DuelsError
 from duels.games import load
-from duels.llm.bench import POSITIONS, Item, Price, Run, Stopped, items_at_stake, run_game
-from duels.llm.dialogue import Dialogue, Question
+from duels.llm.bench import Plan, Price, Run, Stopped, Wanted, run_plan
+from duels.llm.dialogue import Dialogue
 from duels.llm.endpoint import KEY, Server, TransportFault
+from duels.llm.items import Item, items_at_stake
 from tests.llm.server import Fake, serving
 
 DUEL = load("digit-duel", digits=4, life=4)
@@ -45,8 +46,10 @@ def model(prompt: str, time: int) -> str:
 
 
 def run(fake: Fake, folder: Path | None = None, **settings: Any) -> tuple[dict[str, Any], Run]:
-    made = Run(Server("fake", fake.url, {}, 30.0), Question(), folder=folder, **settings)
-    return run_game(DUEL, POSITIONS, ITEMS, made), made
+    made = Run(Server("fake", fake.url, {}, 30.0), folder=folder, **settings)
+    plan = Plan(Wanted(), [DUEL])
+    plan.items = ITEMS
+    return run_plan(plan, made), made
 
 
 @pytest.fixture(autouse=True)
@@ -139,11 +142,11 @@ def test_a_killed_run_continues_and_gives_the_same_files(tmp_path: Path) -> None
 
         return fault
 
-    files = ("result.json", "transcripts.jsonl")
+    files = ("positions.json", "positions-transcripts.jsonl", "positions.html")
     with serving(model) as fake:
         done = subprocess.run(command(fake.url, tmp_path / "whole"), capture_output=True, text=True)
         assert done.returncode == 0, done.stderr
-        assert "digit-duel" in done.stdout
+        assert "Digit Duel (life=4, digits=4)" in done.stdout
         assert all(body["temperature"] == 0 for body in fake.bodies)
     with serving(model, killing(12, signal.SIGKILL)) as fake:
         with subprocess.Popen(command(fake.url, tmp_path / "killed")) as process:

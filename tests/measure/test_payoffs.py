@@ -76,6 +76,7 @@ def test_values_are_those_of_the_information_states(game: AnyGame) -> None:
         assert response.value == pytest.approx(worth, abs=1e-9)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("game", [*OPEN, *HIDDEN], ids=name)
 def test_the_value_against_perfect_play_is_known(game: AnyGame) -> None:
     from duels.players import make_opponent

@@ -144,6 +144,7 @@ def recorder(seen: set[tuple[Any, ...]]) -> Any:
     return policy
 
 
+@pytest.mark.cases(4)
 @pytest.mark.parametrize("normalize", [False, True])
 @pytest.mark.parametrize("slug", ["firewall-breach", "number-clash", "cipher-siege"])
 def test_what_an_environment_shows_is_what_its_policy_is_asked_about(
@@ -283,6 +284,7 @@ def test_a_pair_is_two(wrong: tuple[str, ...]) -> None:
 # The best response, wherever exploitability is known
 
 
+@pytest.mark.cases(1)
 @pytest.mark.parametrize("policy", ["random", "greedy", uniform])
 def test_the_best_response_to_hidden_hands_scores_what_it_says(policy: Any) -> None:
     game = load("cipher-siege", **TINY)

@@ -142,6 +142,7 @@ def finished(one: Player, game: AnyGame, seed: int, seat: int = 0) -> Match:
     return match
 
 
+@pytest.mark.cases(8)
 @pytest.mark.slow
 @pytest.mark.parametrize("game", VARIANTS, ids=name)
 def test_a_class_plays_as_it_does_in_this_process(made: Named, game: AnyGame) -> None:

@@ -153,6 +153,7 @@ def test_a_search_needs_only_the_rules(slug: str) -> None:
     assert wins > games / 2
 
 
+@pytest.mark.cases(2)
 @pytest.mark.slow
 @pytest.mark.parametrize("game", [KuhnPoker(), LeducPoker(), LiarsDice(faces=3), Goofspiel()])
 def test_a_search_plays_games_of_other_packages(game: AnyGame) -> None:

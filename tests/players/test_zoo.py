@@ -53,6 +53,7 @@ def greedy() -> Player:
     return make_player("greedy", "theirs")
 
 
+@pytest.mark.cases(18)
 @pytest.mark.slow
 @pytest.mark.parametrize("name", MISBEHAVING)
 def test_it_loses_with_the_reason_in_the_record_and_leaves_nothing(name: str, token: str) -> None:

@@ -35,6 +35,7 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
         yield made
 
 
+@pytest.mark.cases(12)
 @pytest.mark.parametrize(("component", "slug"), CELLS)
 def test_the_table_says_what_works(component: str, slug: str, world: World) -> None:
     found = components.outcome(component, slug, world)

@@ -21,6 +21,7 @@ collect_ignore = [
     "fixed.py",
     "proxy.py",
     "dying.py",
+    "sandboxed.py",
     "asgi_app.py",
 ]
 

@@ -44,9 +44,12 @@ Told = dict[str, Any]
 class RecordingClient:
     """A client that records the messages it is sent; several clients can share one list."""
 
-    def __init__(self, seat: int | None, told: list[Any] | None = None) -> None:
+    def __init__(
+        self, seat: int | None, told: list[Any] | None = None, captions: bool = False
+    ) -> None:
         self.seat, self.known, self.address = seat, 0, ""
         self.wants_changes, self.current = True, False  # the first update has the whole view
+        self.wants_captions = captions
         self.told: list[Any] = [] if told is None else told
         self.digest = None if seat is None else digest(KEYS[seat])
 
@@ -117,11 +120,13 @@ async def all_that_is_told(match: Match, viewer: int | None) -> Told:
     logger.addHandler(log)
     logger.setLevel(logging.INFO)
     client = RecordingClient(viewer)
+    captioned = RecordingClient(viewer, client.told, captions=True)
     try:
         async with manager_with(replace(FIXED, now=lambda: match.clock() or 0.0), match) as made:
             manager, room = made
             for since in (0, len(match.events) // 2):
                 await manager.enter(room, client, since)
+                await manager.enter(room, captioned, since)
             handler, at = CommandHandler(manager), len(match.events)
             answers = [
                 await handler.execute(room, viewer, command)
@@ -132,10 +137,12 @@ async def all_that_is_told(match: Match, viewer: int | None) -> Told:
                     commands.Commit("f", "a" * 64), commands.Reveal("n", NONCE),
                     commands.Rematch("g"), commands.React("h", "👏"), commands.Ping("i"),
                     commands.Log("l", at), commands.Log("m", at // 2),
+                    commands.Log("o", at, captions=True),
                 )
             ]  # fmt: skip
             found = await asked(manager, viewer)
             manager.leave(room, client)
+            manager.leave(room, captioned)
     finally:
         logger.removeHandler(log)
         logger.setLevel(usual)
@@ -181,13 +188,15 @@ async def told_of_a_pick(game: AnyGame, picker: int, pick: str) -> Told:
         told: list[Any] = []
         others = (1 - picker, None)
         for viewer in others:
-            await manager.enter(room, RecordingClient(viewer, told), 0)
+            for captions in (False, True):
+                await manager.enter(room, RecordingClient(viewer, told, captions), 0)
         answer = await CommandHandler(manager).execute(room, picker, commands.Move("x", 0, pick))
         assert b'"ok":true' in answer
         found: Told = {"answer": answer, "messages": list(told)}
         for viewer in others:
             late = RecordingClient(viewer)
             await manager.enter(room, late, 0)
+            await manager.enter(room, RecordingClient(viewer, late.told, captions=True), 0)
             wrong = await CommandHandler(manager).execute(
                 room, viewer, commands.Move("y", 0, "nonsense")
             )

@@ -14,7 +14,7 @@ DATE = re.compile(rb"(?i)\r\ndate: [^\r]*")
 class Raw:
     """A WebSocket. What it sends is masked with zeros, as a random mask would hide nothing."""
 
-    def __init__(self, port: int, id: str, key: str | None) -> None:
+    def __init__(self, port: int, id: str, key: str | None, captions: bool = False) -> None:
         self.socket = socket.create_connection(("127.0.0.1", port))
         self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self.file = self.socket.makefile("rb")
@@ -28,7 +28,7 @@ class Raw:
             head += self.file.readline()
         assert head.startswith(b"HTTP/1.1 101"), head
         self.bytes = DATE.sub(b"", head)
-        self.send(type="hello", key=key, since=0)
+        self.send(type="hello", key=key, since=0, captions=captions, changes=captions)
 
     def send(self, **message: Any) -> None:
         data = json.dumps(message).encode()

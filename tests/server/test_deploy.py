@@ -19,11 +19,16 @@ import pytest
 
 pytest.importorskip("starlette", reason="needs the extra: pip install 'duels[web]'")
 
-from tests.server.server import ROOT, Process
+import httpx
+
+from duels.client.identity import new_key
+from duels.games import BUILT_IN
+from tests.server.server import ROOT, Person, Process, play_out, run
 from tests.test_docs import parsed
 
 DEPLOY = ROOT / "deploy"
 UNIT = (DEPLOY / "duels.service").read_text("utf-8")
+SEARCHED = "digit-duel"
 MOST_EXPOSED = 1.5  # the score differs a little between versions of systemd
 
 
@@ -115,3 +120,44 @@ def test_the_compose_file_gives_the_server_few_rights(services: Any) -> None:
     assert "ports" not in database
     assert services["networks"]["inside"]["internal"]
     assert database["networks"] == ["inside"]
+
+
+def sandbox_works() -> bool:
+    """Whether this system has systemd's lists, libseccomp and PR_SET_MDWE."""
+    tried = [sys.executable, "-c", "from tests.server.sandboxed import apply; apply()"]
+    return subprocess.run(tried, cwd=ROOT, capture_output=True, check=False).returncode == 0
+
+
+@pytest.mark.slow
+def test_the_server_plays_under_the_restrictions_of_the_unit(tmp_path: Path) -> None:
+    """Also where numba is installed, which must not compile code there."""
+    if not sandbox_works():
+        pytest.skip("needs systemd-analyze, libseccomp and PR_SET_MDWE (Linux 6.3)")
+    written = "import ctypes, mmap; from tests.server.sandboxed import apply; apply(); "
+    written += "mmap.mmap(-1, 4096, prot=mmap.PROT_READ | mmap.PROT_WRITE | mmap.PROT_EXEC)"
+    refused = subprocess.run([sys.executable, "-c", written], cwd=ROOT, capture_output=True)
+    assert b"PermissionError" in refused.stderr  # the restrictions are in force
+
+    server = Process(
+        str(tmp_path / "duels.sqlite"), "--computer-delay", "0.01",
+        program=("tests.server.sandboxed",),
+    )  # fmt: skip
+    try:
+
+        async def test() -> None:
+            async with httpx.AsyncClient(base_url=server.url, timeout=120) as http:
+                for game, level in [
+                    *((game, "perfect") for game in BUILT_IN),
+                    (SEARCHED, "ismcts"),
+                ]:
+                    ada = Person(http, server.ws, new_key())
+                    made = await ada.create(game, opponent=level, seat=1)
+                    seated = await ada.sit(made["id"])
+                    await seated.started()
+                    await play_out(seated, min)
+                    found = await ada.get(f"/api/matches/{made['id']}")
+                    assert found["state"] == "over"
+
+        run(test)
+    finally:
+        assert server.stop() == 0

@@ -86,7 +86,7 @@ def test_a_bot_that_fails_resigns_and_says_why(server: Process, tmp_path: Path) 
     status, _, errors = ended(bot)
     assert status == 1
     assert errors == (
-        "The bot failed and has resigned: mix: expected a chance from 0 to 1; got nan\n"
+        "The bot failed and has resigned: mix: expected a probability from 0 to 1; got nan\n"
     )
 
 

@@ -152,7 +152,7 @@ def test_each_worker_answers_for_all(postgres: Postgres) -> None:
             except httpx.HTTPError:
                 time.sleep(0.05)
 
-    def until(name: str, value: float, times: int = 30) -> None:
+    def until(name: str, value: float, times: int = 12) -> None:
         """Wait until so many answers in a row say it."""
         same = 0
         while same < times:

@@ -14,6 +14,7 @@ import pytest
 
 pytest.importorskip("starlette", reason="needs the extra: pip install 'duels[web]'")
 
+import msgspec
 from websockets.exceptions import ConnectionClosed
 
 from duels.cli.main import main
@@ -21,9 +22,11 @@ from duels.client.identity import digest, new_room_id, public_id
 from duels.core import record
 from duels.games import load
 from duels.server.app import store_of
+from duels.server.glicko2 import Strength, after
 from duels.server.moderation import Moderation
 from duels.server.notices import BANS, KEPT
-from duels.server.storage.base import Ban, Notice, Report, Unavailable
+from duels.server.storage import schema
+from duels.server.storage.base import HUMAN, Ban, Notice, Report, StoredRating, Unavailable
 from tests.server.server import FREELY, QUICK, Person, Seated, Served, play_out, run, served
 
 KINDS = ("sqlite", "postgres")
@@ -168,7 +171,7 @@ def test_a_running_match_is_closed_or_deleted(
                 assert await ended(seated) == "the match was closed. A test."
             found = await ada.get(f"/api/matches/{id}")
             assert (found["state"], found["reason"], found["to_move"]) == ("closed", "A test.", [])
-            assert "closed already" in await admin(capsys, database, "close", id, status=1)
+            assert "already closed" in await admin(capsys, database, "close", id, status=1)
             welcome = await ada.sit_quietly(id)
             await welcome.until("welcome")
             assert not (await welcome.command("move", at=0, move="1"))["ok"]
@@ -401,5 +404,32 @@ def test_a_server_keeps_its_lock_while_admin_writes(
             await server.manager.store.check()  # the files are still the ones that it opened
             with pytest.raises(Unavailable, match="in use"):
                 await store_of(path).open()
+
+    run(test)
+
+
+def test_a_match_that_a_deletion_ends_is_rated_against_the_deleted_player(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Also by `duels admin` beside the server of an SQLite file."""
+
+    async def test() -> None:
+        path = str(tmp_path / "duels.sqlite")
+        async with serving(path) as server:
+            ada, eve = server.person(), server.person()
+            store: Any = server.manager.store
+            strong = Strength(2100.0, 60.0, 0.06)
+            known = StoredRating(GAME, id_of(eve), HUMAN, "Eve", *strong, 30)
+            await store._all(schema.RATE, *msgspec.structs.astuple(known))
+            await playing(ada, eve)
+            async with store.rating_in_turn():  # the other process waits for its turn
+                deleting = asyncio.create_task(admin(capsys, path, "delete", id_of(eve)))
+                while not await store.unrated(1):
+                    await asyncio.sleep(0.01)
+                assert await store.ratings_of(id_of(eve)) == [known]
+            await deleting
+            rated = await store.rating(GAME, id_of(ada))
+            assert rated.rating == pytest.approx(after(Strength(), strong, 1.0).rating)
+            assert await store.ratings_of(id_of(eve)) == []
 
     run(test)

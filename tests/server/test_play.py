@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import random
+from typing import Any
 
 import pytest
 
@@ -11,12 +12,14 @@ pytest.importorskip("starlette", reason="needs the extra: pip install 'duels[web
 
 from duels.core import Match
 from duels.core.commitment import verify
+from duels.core.narrator import narrate
 from duels.core.presentation import Item, Tokens
 from duels.core.record import loads
+from duels.core.views import choice_of
 from duels.core.wire import dump, dump_view
 from duels.games import BUILT_IN, load
-from duels.server.messages import encode
-from duels.server.views import _part, displayed, view_json
+from duels.server.encoded import encodable, encode, encoded_part
+from duels.server.views import displayed, view_json
 from tests.server.server import Seated, play_out, run, served
 
 
@@ -146,5 +149,17 @@ def test_a_view_is_the_same_bytes_as_the_core_writes() -> None:
             for _ in range(2):  # made, and remembered
                 made = encode(view_json(displayed(match, viewer)))
                 assert made == encode(dump_view(view, history=False))
+        rng = random.Random(slug)
+        while match.result is None:
+            seat = rng.choice(match.deciders)
+            match.submit(seat, rng.choice(match.view(seat).options))
+        for viewer in (0, 1, None):
+            told: list[Any] = [
+                *match.log(viewer),
+                *narrate(match, viewer),
+                choice_of(match.view(0)),
+            ]
+            told += [choice_of(match.view_before(n, 0)) for n in range(len(match.events))]
+            assert [encode(encodable(one)) for one in told] == [encode(dump(one)) for one in told]
     listed = Tokens("Odd", [Item("1")], 0)  # type: ignore[arg-type]
-    assert bytes(_part(listed, "x")) == encode({**dump(listed), "id": "x"})
+    assert bytes(encoded_part(listed, "x")) == encode({**dump(listed), "id": "x"})

@@ -65,6 +65,7 @@ def test_hidden_cards_change_no_byte_of_what_the_others_are_sent(game: AnyGame) 
     run(test)
 
 
+@pytest.mark.cases(6)
 @pytest.mark.parametrize("game", [game for game in VARIANTS if sealed(game)], ids=name)
 @pytest.mark.parametrize("picker", [0, 1])
 def test_a_sealed_pick_changes_no_byte_and_no_order_before_it_is_revealed(
@@ -204,6 +205,7 @@ PLANTS: dict[str, tuple[Plant, set[str], set[str]]] = {
 }  # fmt: skip
 
 
+@pytest.mark.cases(6)
 @pytest.mark.parametrize("viewer", [1, None])
 @pytest.mark.parametrize("leak", [leak for leak in PLANTS if PLANTS[leak][1]])
 def test_a_leak_of_hidden_cards_that_is_planted_is_found(
@@ -224,6 +226,7 @@ def test_a_leak_of_hidden_cards_that_is_planted_is_found(
     run(test)
 
 
+@pytest.mark.cases(3)
 @pytest.mark.parametrize("leak", [leak for leak in PLANTS if PLANTS[leak][2]])
 def test_a_leak_of_a_sealed_pick_that_is_planted_is_found(
     leak: str, monkeypatch: pytest.MonkeyPatch

@@ -39,7 +39,7 @@ def serving(path: Path, *more: str) -> Iterator[Process]:
 def visit(port: int, id: str, viewer: int | None) -> Told:
     """All bytes of a visit of a client that also tries things."""
     key = None if viewer is None else KEYS[viewer]
-    socket = Raw(port, id, key)
+    socket = Raw(port, id, key, captions=True)
     for n, fields in enumerate(
         (
             {"type": "move", "at": 0, "move": "nonsense"}, {"type": "move", "at": 10**6},

@@ -19,7 +19,8 @@ from duels.core import Match
 from duels.core.errors import DuelsError
 from duels.core.game import AnyGame
 from duels.games import BUILT_IN, load
-from duels.server.messages import PROTOCOL, encode
+from duels.server.encoded import encode
+from duels.server.messages import PROTOCOL
 from duels.server.views import changes, displayed, view_json
 from tests.server.server import Person, changed, play_out, run, served
 from tests.variants import VARIANTS, name
@@ -80,7 +81,7 @@ def test_the_page_has_the_whole_view_after_its_changes() -> None:
         import {{ EMPTY, heard }} from {json.dumps(ROOM_STATE.as_uri())};
         import {{ deepStrictEqual }} from 'node:assert';
         import {{ readFileSync }} from 'node:fs';
-        const rest = {{ type: 'update', since: 0, events: [], passages: [], now: 0, to_move: [] }};
+        const rest = {{ type: 'update', since: 0, events: [], captions: [], now: 0, to_move: [] }};
         let compared = 0;
         for (const [first, ...pairs] of JSON.parse(readFileSync(0, 'utf8'))) {{
           let room = heard(EMPTY, {{ ...rest, moment: 0, view: first }});

@@ -31,7 +31,7 @@ _numba: Any
 try:
     np = importlib.import_module("numpy")
     _numba = importlib.import_module("numba")
-except ImportError:
+except (ImportError, OSError):  # OSError: code must not be made here, as under deploy/duels.service
     np = _numba = None
 
 

@@ -11,4 +11,6 @@ SPEC = GameSpec(
     lesson="duels.games.cipher_siege.lesson:LESSON",
     data="data",
     theme="theme",
+    small={"values": "2", "copies": "2", "integrity": "2", "hand": "1", "limit": "1"},
+    small_turns=4,
 )

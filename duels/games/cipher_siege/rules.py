@@ -10,9 +10,11 @@ Fraction(1, 5)
 # No `from __future__ import annotations` here: NamedTuple would compile every field's annotation
 # again, which slows start-up.
 
+from collections.abc import Mapping
 from functools import lru_cache
 from itertools import combinations, combinations_with_replacement
 from math import inf
+from types import MappingProxyType
 from typing import NamedTuple, TypeVar
 
 from duels.core.errors import OptionError
@@ -31,10 +33,12 @@ from duels.core.game import (
 from duels.core.options import Choice, Number, Pair
 from duels.core.pieces import Cards, counts, draw_one, joined, replace_one, without
 from duels.core.presentation import (
+    Caption,
     Hand,
     Item,
     Lines,
     Meter,
+    Names,
     Part,
     Pile,
     Step,
@@ -47,6 +51,7 @@ from duels.core.presentation import (
     on_table,
     player_name,
     question,
+    signed,
     whose,
 )
 
@@ -472,28 +477,52 @@ class CipherSiege(Game[State, Seen]):
     def ask(self, seen: Seen, player: int, so_far: str) -> Step | None:
         hand = tuple(map(str, seen.hand))
         if seen.phase == "swap":
-            return question("Select card to give", hand, kind="give") if not so_far else None
+            if so_far:
+                return None
+            return question("Select card to give", hand, kind="give", brief="Give a card")
         if not so_far:
             return self._ask_action(seen, player)
         word, *cards = so_far.split()
         if cards or word == "pass":
             return None
         if word == "attack":
-            return question("Select cards to play", hand, kind="attack", many=True)
-        verb = "discard" if word == "defend" else "swap"
-        return question(f"Select card to {verb}", hand, kind=word)
+            return question(
+                "Select cards to play", hand, kind="attack", many=True,
+                brief="Cards to attack with", effects=self._attacks(seen, player),
+            )  # fmt: skip
+        if word == "defend":
+            short = self.integrity[player] - seen.ci[player]
+            return question(
+                "Select card to discard", hand, kind="defend", brief="Card to defend with",
+                effects={card: signed(max(0, min(int(card), short))) for card in hand},
+            )  # fmt: skip
+        return question("Select card to swap", hand, kind="swap", brief="Card to give away")
+
+    def _attacks(self, seen: Seen, player: int) -> dict[str, str]:
+        """The sum and the bonus of each attack that the hand allows."""
+        effects = {}
+        for size in range(1, len(seen.hand) + 1):
+            for cards in combinations(seen.hand, size):
+                value, bonus = attack_value(cards)
+                sums = f"{value} + {bonus} bonus = {value + bonus}" if bonus else str(value)
+                wins = ", wins" if value + bonus >= seen.ci[1 - player] else ""
+                effects[listed(cards, " ")] = sums + wins
+        return effects
 
     def _ask_action(self, seen: Seen, player: int) -> Step:
         if not seen.hand:
-            return question("Choose action", ("pass",), kind="action")
+            return question("Choose action", ("pass",), kind="action", brief="No card to play")
         if len(seen.hand) > self.limit:
             refused = f"With {len(seen.hand)} cards you must attack or defend."
         elif not seen.sizes[1 - player]:
             refused = "The opponent has no card to swap."
         else:
-            return question("Choose action", ("attack", "defend", "swap"), kind="action")
-        words = ("attack", "defend")
-        return question("Choose action", words, kind="action", refused={"swap": refused})
+            return self._action("attack", "defend", "swap")
+        return self._action("attack", "defend", refused={"swap": refused})
+
+    @staticmethod
+    def _action(*words: str, refused: Mapping[str, str] = MappingProxyType({})) -> Step:
+        return question("Choose action", words, kind="action", refused=refused, brief="Your action")
 
     def tell(self, before: Seen, event: Event, after: Seen, viewer: int | None) -> Lines:
         if before.phase == "deal":
@@ -538,12 +567,61 @@ class CipherSiege(Game[State, Seen]):
         got = sum(after.hand) - sum(before.hand) + int(taken)
         return [f"You give card: {taken}", f"You receive card: {got}", "End of turn."]
 
+    def caption(self, before: Seen, event: Event, after: Seen, names: Names) -> Caption:
+        mover, target = before.mover, 1 - before.mover
+        if before.phase == "swap":
+            return self._caption_exchange(before, event, after, names)
+        if isinstance(event, Outcome):
+            what = "a card" if event.outcome == HIDDEN else event.outcome
+            verb = "is dealt" if before.phase == "deal" else "draws"
+            if verb == "is dealt" and mover == names.viewer:
+                return Caption(f"You are dealt {what}", minor=True)
+            return Caption(f"{names.does(mover, verb)} {what}", minor=True)
+        word, *cards = event.moves[0][1].split()
+        if word in ("pass", "swap"):
+            offers = "passes" if word == "pass" else "offers a card to swap"
+            return Caption(names.does(mover, offers))
+        if word == "defend":
+            text = f"{names.does(mover, 'defends')} with {cards[0]}: "
+            change = after.ci[mover] - before.ci[mover]
+            code = f"{names.whose(mover)} code: {after.ci[mover]}"
+            return Caption(text + signed(change), code, mover)
+        change = after.ci[target] - before.ci[target]
+        bonus = attack_value(tuple(map(int, cards)))[1]
+        code = f"{names.whose(target)} code: {after.ci[target]}"
+        if bonus:
+            code = f"{signed(bonus)} for the sequence. {code}"
+        text = f"{names.does(mover, 'attacks')} {listed(cards, ' ')}: {signed(change)}"
+        return Caption(text, code, mover)
+
+    def _caption_exchange(self, before: Seen, event: Event, after: Seen, names: Names) -> Caption:
+        mover, viewer = before.mover, before.viewer
+        if viewer is None:
+            return Caption(f"{names.does(mover, 'swaps')} a card with {names.of(1 - mover)}")
+        taken = event.outcome if isinstance(event, Outcome) else event.moves[0][1].split()[0]
+        if viewer == mover:
+            given, got = before.offered, int(taken)
+        else:
+            given, got = int(taken), sum(after.hand) - sum(before.hand) + int(taken)
+        return Caption(names.does(viewer, f"gives {given} for {got}"), names.does(mover, "swaps"))
+
     def table(self, seen: Seen, viewer: int | None, history: History = ()) -> list[Part]:
+        used: list[int] = []  # the cards of the last attack or defence
+        for event in reversed(history):
+            if isinstance(event, Pick):
+                word = event.moves[0][1].split()[0]
+                used = list(cards_of(event.moves[0][1])) if word in ("attack", "defend") else []
+                break
         parts: list[Part] = []
         for player in (0, 1):
             parts.append(Meter("Code Integrity", seen.ci[player], self.integrity[player], player))
             own = seen.hand if player == seen.viewer else ()
             cards = tuple(Item(str(card), str(card)) for card in own)
             parts.append(Hand("Hand", cards, seen.sizes[player] - len(cards), player))
-        discards = tuple(Item(str(card)) for card in seen.discard)
-        return [*parts, Pile("Deck", seen.deck_size), Pile("Discards", len(discards), discards)]
+        discards = []
+        for card in seen.discard:
+            if last := card in used:
+                used.remove(card)
+            discards.append(Item(str(card), last=last))
+        pile = Pile("Discards", len(discards), tuple(discards))
+        return [*parts, Pile("Deck", seen.deck_size), pile]

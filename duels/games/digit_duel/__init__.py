@@ -11,4 +11,5 @@ SPEC = GameSpec(
     lesson="duels.games.digit_duel.lesson:LESSON",
     data="data",
     theme="theme",
+    small={"digits": "3", "life": "2/3"},
 )

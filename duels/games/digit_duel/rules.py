@@ -27,9 +27,12 @@ from duels.core.game import (
 from duels.core.options import Flag, Number, Pair
 from duels.core.pieces import replace_one, without
 from duels.core.presentation import (
+    Caption,
     Lines,
     Meter,
+    Names,
     Part,
+    Played,
     Sealed,
     Step,
     Tokens,
@@ -43,6 +46,7 @@ from duels.core.presentation import (
     on_table,
     player_name,
     question,
+    signed,
     tokens,
 )
 
@@ -232,9 +236,26 @@ class DigitDuel(Game[State, State]):
         refused = {str(digit): "You have used that digit already." for digit in used}
         return question(
             f"Enter your {value} Value", tuple(map(str, left)), kind=value.lower(), refused=refused,
+            brief=self._brief(seen, player), effects=self._effects(seen, player),
             player=player if self.hidden else None,
             listing=f"[{listed(left, ',')}]" if self.hidden else "",
         )  # fmt: skip
+
+    def _brief(self, seen: State, player: int) -> str:
+        if player == seen.attacker:
+            return "Attack with a digit"
+        return "Defend in secret" if seen.attack is None else f"Defend against {seen.attack}"
+
+    def _effects(self, seen: State, player: int) -> dict[str, str]:
+        """The damage that each answer to an announced attack lets through."""
+        if player == seen.attacker or seen.attack is None:
+            return {}
+        damage = {digit: max(0, seen.attack - digit) for digit in seen.digits[player]}
+        lethal = seen.life[player]
+        return {
+            str(digit): f"{signed(-lost)}{', lost' if lost >= lethal else ''}"
+            for digit, lost in damage.items()
+        }
 
     def tell(self, before: State, event: Event, after: State, viewer: int | None) -> Lines:
         assert not isinstance(event, Outcome)
@@ -267,11 +288,28 @@ class DigitDuel(Game[State, State]):
         )
         return ["", *verdict(result, viewer, "wins the game!"), f"Total Damage: {listed(dealt)}"]
 
+    def caption(self, before: State, event: Event, after: State, names: Names) -> Caption:
+        assert not isinstance(event, Outcome)
+        attacker, defender = before.attacker, 1 - before.attacker
+        picks = {player: int(move) for player, move in event.moves}
+        if defender not in picks:
+            return Caption(f"{names.does(attacker, 'attacks')}: {picks[attacker]}")
+        attack = before.attack if before.attack is not None else picks[attacker]
+        lost = before.life[defender] - after.life[defender]
+        life = f"{names.whose(defender)} life: {after.life[defender]}"
+        if not lost:
+            blocks = names.does(defender, f"blocks {attack}")
+            return Caption(f"{blocks} with {picks[defender]}", life, defender)
+        answer = f"{attack} against {picks[defender]}: {signed(-lost)}"
+        return Caption(answer, life, attacker)
+
     def table(self, seen: State, viewer: int | None, history: History = ()) -> list[Part]:
         parts: list[Part] = []
         for player, left in enumerate(seen.digits):
             spent = (digit for digit in range(1, self.digits + 1) if digit not in left)
             parts.append(Meter("Life Points", seen.life[player], self.life[player], player))
             parts.append(Tokens("Digits", tokens(left, spent, player == viewer), player))
+        if seen.attack is not None:
+            parts.append(Played("Attack", str(seen.attack), seen.attacker))
         choosing = self.hidden and bool(seen.digits[0]) and min(seen.life) > 0
         return [*parts, *(Sealed("Choice", owner=player) for player in (0, 1) if choosing)]

@@ -27,9 +27,11 @@ from duels.core.game import (
 from duels.core.options import Number, Pair
 from duels.core.pieces import replace_one
 from duels.core.presentation import (
+    Caption,
     Die,
     Lines,
     Meter,
+    Names,
     Part,
     Step,
     belonging,
@@ -38,6 +40,7 @@ from duels.core.presentation import (
     on_table,
     player_name,
     question,
+    signed,
     who,
     whose,
 )
@@ -176,8 +179,15 @@ class FirewallBreach(Game[State, State]):
     def ask(self, seen: State, player: int, so_far: str) -> Step | None:
         if so_far:
             return None
-        listing = "('attack' or 'bypass')"
-        return question("Choose your action", ACTIONS, kind="action", listing=listing)
+        left = seen.strength[1 - player]
+        effects = {
+            "attack": f"{100 * HITS // FACES} %: {signed(-min(self.hit, left))}",
+            "bypass": signed(-min(self.bypass, left)),
+        }
+        return question(
+            "Choose your action", ACTIONS, kind="action", listing="('attack' or 'bypass')",
+            brief="Attack or bypass?", effects=effects,
+        )  # fmt: skip
 
     def tell(self, before: State, event: Event, after: State, viewer: int | None) -> Lines:
         mover = before.mover
@@ -197,6 +207,18 @@ class FirewallBreach(Game[State, State]):
 
     def ending(self, seen: State, result: Result, viewer: int | None = None) -> Lines:
         return ["", *verdict(result, viewer, "Wins!")]
+
+    def caption(self, before: State, event: Event, after: State, names: Names) -> Caption:
+        mover, target = before.mover, 1 - before.mover
+        lost = before.strength[target] - after.strength[target]
+        left = f"{names.whose(target)} firewall: {after.strength[target]} left"
+        if isinstance(event, Outcome):
+            effect = signed(-lost) if lost else "no damage"
+            text = f"{names.does(mover, 'rolled')} {event.outcome}: {effect}"
+            return Caption(text, left, mover if lost else target)
+        if event.moves[0][1] == "bypass":
+            return Caption(f"{names.does(mover, 'bypasses')}: {signed(-lost)}", left, mover)
+        return Caption(names.does(mover, "attacks"), "The die is rolled")
 
     def table(self, seen: State, viewer: int | None, history: History = ()) -> list[Part]:
         meters: list[Part] = [

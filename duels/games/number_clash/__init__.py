@@ -11,4 +11,5 @@ SPEC = GameSpec(
     lesson="duels.games.number_clash.lesson:LESSON",
     data="data",
     theme="theme",
+    small={"numbers": "4", "points": "2"},
 )

@@ -16,8 +16,10 @@ from duels.core.options import Number
 from duels.core.pieces import without
 from duels.core.presentation import (
     RESULT,
+    Caption,
     Line,
     Lines,
+    Names,
     Part,
     Points,
     Sealed,
@@ -176,6 +178,7 @@ class NumberClash(Game[State, State]):
         return question(
             "Enter your chosen number from your available numbers", tuple(map(str, left)),
             kind="number", player=player, listing=f"[{listed(left, ',')}]", refused=refused,
+            brief="Choose a number in secret",
         )  # fmt: skip
 
     def tell(self, before: State, event: Event, after: State, viewer: int | None) -> Lines:
@@ -204,6 +207,18 @@ class NumberClash(Game[State, State]):
         else:
             lines = verdict(result, viewer, "wins the game!")
         return ["", *lines, "Thank you for playing Number Clash."]
+
+    def caption(self, before: State, event: Event, after: State, names: Names) -> Caption:
+        assert not isinstance(event, Outcome)
+        chosen = [int(move) for _, move in event.moves]
+        winner = round_winner(*chosen)
+        if winner is None:
+            return Caption(f"{chosen[0]} against {chosen[1]}: no point", "Neither wins the round")
+        won, lost = chosen[winner], chosen[1 - winner]
+        underdog = "underdog, " if won < lost else ""
+        return Caption(
+            f"{won} beats {lost}: {underdog}+1", names.does(winner, "wins the round"), winner
+        )
 
     def table(self, seen: State, viewer: int | None, history: History = ()) -> list[Part]:
         parts: list[Part] = []

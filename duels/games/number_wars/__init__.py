@@ -10,4 +10,5 @@ SPEC = GameSpec(
     facts="duels.games.number_wars.charts:facts",
     lesson="duels.games.number_wars.lesson:LESSON",
     theme="theme",
+    small={"numbers": "3", "lp": "10"},
 )

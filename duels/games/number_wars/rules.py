@@ -32,9 +32,11 @@ from duels.core.options import Flag, Number, Pair
 from duels.core.pieces import replace_one
 from duels.core.presentation import (
     BAD,
+    Caption,
     Line,
     Lines,
     Meter,
+    Names,
     Part,
     Step,
     Tokens,
@@ -95,6 +97,7 @@ class NumberWars(Game[State, State]):
     summary = "Take your opponent from 100 life points to zero, attacking with each number once."
     rules = RULES
     timeout_move = TIMEOUT
+    status_on_table = True
 
     lp = Pair(100, 1, 999, "starting life points")
     numbers = Number(10, 1, 20, "attack numbers, from 1 up")
@@ -206,7 +209,15 @@ class NumberWars(Game[State, State]):
         if so_far:
             return None
         text = f"Enter your attack number (1-{self.numbers})"
-        return question(text, self._numbers(), kind="attack", player=player)
+        effects = {}
+        if not self.memory:  # else they would tell which numbers are used
+            used = seen.used[player]
+            lethal = range(max(1, seen.lp[1 - player]), self.numbers + 1)
+            effects = {str(n): "wins" for n in lethal if n not in used}
+        return question(
+            text, self._numbers(), kind="attack", player=player, brief="Attack with a number",
+            effects=effects,
+        )  # fmt: skip
 
     def tell(self, before: State, event: Event, after: State, viewer: int | None) -> Lines:
         assert not isinstance(event, Outcome)
@@ -235,6 +246,19 @@ class NumberWars(Game[State, State]):
         lines = verdict(result, viewer, "wins the game!")
         breached = result.by == "rules" and min(seen.lp) <= 0
         return ["", *(lines[1:] if breached else lines), "", heading("--- Game Over ---")]
+
+    def caption(self, before: State, event: Event, after: State, names: Names) -> Caption:
+        assert not isinstance(event, Outcome)
+        ((mover, move),) = event.moves
+        target, turn_lost = 1 - mover, names.does(mover, "loses the turn")
+        if move == TIMEOUT:
+            return Caption("Time is up", turn_lost, target)
+        if int(move) in before.used[mover]:
+            return Caption(f"{move} was used before", turn_lost, target)
+        lp = f"{names.whose(target)} LP: {before.lp[target]} → {after.lp[target]}"
+        if before.used[mover] and not after.used[mover] and not self.memory:
+            lp = f"{lp}. {names.whose(mover)} numbers are free again"
+        return Caption(f"{names.does(mover, 'attacks')}: {move}", lp, mover)
 
     def table(self, seen: State, viewer: int | None, history: History = ()) -> list[Part]:
         parts: list[Part] = []

@@ -14,8 +14,8 @@ import queue
 import sqlite3
 import threading
 import time
-from collections.abc import Awaitable, Callable
-from contextlib import AbstractAsyncContextManager, suppress
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager, suppress
 from functools import partial
 from typing import Any, TypeVar, overload
 
@@ -268,9 +268,11 @@ class SqliteStore(Queries):
 
     # Ratings, analyses.
 
-    def rating_in_turn(self) -> AbstractAsyncContextManager[None]:
-        """A lock under which matches are rated one at a time."""
-        return self._rating
+    @asynccontextmanager
+    async def rating_in_turn(self) -> AsyncIterator[None]:
+        """A lock under which matches are rated one at a time, also beside a server."""
+        async with self._rating, self._file.rating_in_turn():
+            yield
 
     async def join(
         self, address: str, lost: Callable[[], Awaitable[None]], taken: Callable[[str], None]

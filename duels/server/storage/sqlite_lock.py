@@ -7,8 +7,11 @@ the lock: a room only at the version that they have read, in short transactions,
 
 from __future__ import annotations
 
+import asyncio
 import os
 import sqlite3
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from urllib.parse import quote
 
 from duels.core.errors import RecordError
@@ -16,6 +19,7 @@ from duels.server.storage import schema
 from duels.server.storage.base import Unavailable
 
 MEMORY = ":memory:"
+RETRY_AFTER = 0.05  # seconds between two attempts to take a lock that another process holds
 
 
 class DatabaseFile:
@@ -26,6 +30,7 @@ class DatabaseFile:
 
     def __init__(self, path: str, reading: bool = False, beside: bool = False) -> None:
         self.path, self._reading, self._beside = path, reading, beside
+        self._shared = path != MEMORY and not reading
         self._lock: int | None = None
         self._paths: tuple[str, ...] = ()  # of the files that were opened
         self._opened: list[tuple[int, int] | None] = []  # device and inode of each
@@ -46,6 +51,18 @@ class DatabaseFile:
         if self._lock is not None:
             os.close(self._lock)
             self._lock = None
+
+    @asynccontextmanager
+    async def rating_in_turn(self) -> AsyncIterator[None]:
+        """Hold the lock for rating, which the server and programs beside it take in turn."""
+        lock = _lock_file(f"{os.path.realpath(self.path)}-rating") if self._shared else None
+        try:
+            while lock is not None and not _taken(lock):
+                await asyncio.sleep(RETRY_AFTER)
+            yield
+        finally:
+            if lock is not None:
+                os.close(lock)
 
     def connect(self) -> sqlite3.Connection:
         """Open a connection and migrate the tables."""
@@ -91,28 +108,43 @@ class DatabaseFile:
         return found
 
 
-def _locked(path: str) -> int | None:
-    """Lock a database file until the descriptor is closed or the process ends."""
+def _lock_file(path: str) -> int:
+    """Open a file that is only locked; its descriptor."""
+    try:
+        return os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
+    except OSError as error:
+        raise Unavailable(f"{path} cannot be opened: {error.strerror}") from None
+
+
+def _taken(lock: int) -> bool:
+    """Take a lock until its descriptor is closed or the process ends; False if another has it."""
     try:
         import fcntl
     except ImportError:  # not on this system
-        return None
-    beside = f"{os.path.realpath(path)}-lock"
-    try:
-        lock = os.open(beside, os.O_RDWR | os.O_CREAT, 0o600)
-    except OSError as error:
-        raise Unavailable(f"{beside} cannot be opened: {error.strerror}") from None
+        return True
     try:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
+
+
+def _locked(path: str) -> int:
+    """Lock a database file until the descriptor is closed or the process ends."""
+    beside = f"{os.path.realpath(path)}-lock"
+    lock = _lock_file(beside)
+    try:
+        taken = _taken(lock)
     except OSError as error:
+        os.close(lock)
+        raise Unavailable(f"{beside} cannot be locked: {error.strerror}") from None
+    if not taken:
         holder = os.read(lock, 20).decode("ascii", "replace").strip()
         os.close(lock)
-        if not isinstance(error, BlockingIOError):
-            raise Unavailable(f"{beside} cannot be locked: {error.strerror}") from None
         raise Unavailable(
             f"{path} is in use by another process{holder and f' ({holder})'}: "
             "stop that first, or choose another --database"
-        ) from None
+        )
     os.truncate(lock, 0)
     os.write(lock, f"{os.getpid()}\n".encode())
     return lock

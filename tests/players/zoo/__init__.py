@@ -43,7 +43,7 @@ MISBEHAVING = {
     "floods": "it answered with more than 65536 bytes",
     "floods_lines": UNASKED,
     "long_line": "it answered with more than 65536 bytes",
-    "errors_without_end": "it wrote more than 16 MB of errors",
+    "errors_without_end": "it wrote more than 16 MB to standard error",
     "allocates": "more than 256 MB of memory|MemoryError",
     "allocates_in_children": "more than 256 MB of memory",
     "allocates_shared": "more than 256 MB of memory",
@@ -79,8 +79,8 @@ MISBEHAVING = {
     "text_mix": "expected a chance from 0 to 1; got 'half'",
     "true_mix": "expected a chance from 0 to 1; got True",
     "half_mix": "expected chances that add up to 1; got 0.5",
-    "empty_mix": "expected chances by move",
-    "list_mix": "expected chances by move",
+    "empty_mix": "expected a probability for each move",
+    "list_mix": "expected a probability for each move",
     "unlisted_mix": "'surrender' is not an option",
 }
 FINE = ("plays", "mixes", "chatty", "slow_to_start", "windows_lines")  # beside them, as they should

@@ -75,7 +75,12 @@ class Person:
         self.requests: list[str] = []
         self.expected = "(?!)"  # troubles that are part of a test
         self.keyboard = False  # whether nothing but the keyboard is used
+        self.quick()
         self.page = self.new_page()
+
+    def quick(self) -> None:
+        """Without pauses after dice and cards, unless a test is about them."""
+        self.context.add_init_script("try { localStorage['duels.pauses'] ??= 'off' } catch {}")
 
     def new_page(self) -> Page:
         page = self.context.new_page()
@@ -163,19 +168,19 @@ class Person:
     @property
     def options(self) -> list[str]:
         """The moves that may be chosen now, as far as the page shows them."""
-        asked = self.page.locator("button.item.now, .words .word:enabled").count()
+        asked = self.page.locator("button.item.now, .words .word:not([aria-disabled=true])").count()
         return self.view["options"] if self.view and asked else []
 
     def answer(self, word: str) -> Locator:
         """The card, token or button that stands for a word of a move and is not picked yet."""
         at = f"button.item[data-choice='{word}'].now:not([aria-pressed=true])"
         below = self.page.get_by_role("group", name="Choices")
-        return self.page.locator(at).or_(below.get_by_role("button", name=word, exact=True)).first
+        return self.page.locator(at).or_(below.locator(f"button[data-word='{word}']")).first
 
     @property
     def finish(self) -> Locator:
         """What ends a step that takes several cards."""
-        return self.page.locator(".words .main")
+        return self.page.locator(".words .finish")
 
     def click_move(self, move: str) -> None:
         """Make a move with the mouse, or with a finger."""
@@ -207,7 +212,16 @@ class Person:
         short = first if first.isdigit() else first[:1]
         self.type(" ".join([short, *rest]))
 
-    def type(self, text: str) -> None:
+    @property
+    def field(self) -> Locator:
+        """The text field, which the key / shows."""
         field = self.page.get_by_label("type a move")
+        if not field.count():
+            self.page.locator("#main").focus()
+            self.page.keyboard.press("/")
+        return field
+
+    def type(self, text: str) -> None:
+        field = self.field
         field.fill(text)
         field.press("Enter")

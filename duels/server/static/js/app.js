@@ -5,7 +5,7 @@ import { HomePage } from './home.js';
 import { RoomPage } from './room.js';
 import { onPage } from './router.js';
 import { mute, muted } from './sound.js';
-import { saveItem, loadItem, remembers } from './store.js';
+import { saveItem, loadItem, preference, remembers } from './store.js';
 import { isOutdated, onOutdated, work } from './version.js';
 import { Trouble } from './widgets.js';
 
@@ -55,19 +55,33 @@ function Layout({ path, children }) {
   }, [scheme]);
   const [old, setOld] = useState(isOutdated());
   useEffect(() => onOutdated(() => setOld(true)), []);
+  const [open, setOpen] = useState(false);
+  useEffect(() => setOpen(false), [path]);
+  const [settings, setSettings] = useState({ typing: preference('typing'), pauses: preference('pauses') });
+  const toggle = (/** @type {'typing' | 'pauses'} */ name) => {
+    const value = settings[name] === 'on' ? 'off' : 'on';
+    saveItem(`duels.${name}`, value);
+    setSettings({ ...settings, [name]: value });
+  };
   const here = (/** @type {string} */ page) => (path === page ? 'page' : undefined);
   return html`
     <a class="skip" href="#main">Skip to content</a>
     <header class="top">
       <a class="brand" href="/" aria-label="Duels, all games"><span aria-hidden="true">⚔</span> Duels</a>
+      <button type="button" class="plain menu-button" aria-expanded=${String(open)} aria-controls="menu" onClick=${() => setOpen(!open)}>Menu</button>
+      <div id="menu" class=${`menu ${open ? 'open' : ''}`} onKeyDown=${(/** @type {KeyboardEvent} */ event) => event.key === 'Escape' && setOpen(false)}>
       <nav aria-label="Pages">
         <a href="/puzzles" aria-current=${here('/puzzles')}>Puzzles</a>
         <a href="/history" aria-current=${here('/history')}>History</a>
         <a href="/ratings" aria-current=${here('/ratings')}>Ratings</a>
         <a href="/me" aria-current=${here('/me')}>You</a>
       </nav>
+      <div class="settings" role="group" aria-label="Settings">
       <button type="button" class="plain" onClick=${() => { mute(!quiet); setQuiet(!quiet); }}>Sound ${quiet ? 'off' : 'on'}</button>
       <button type="button" class="plain" onClick=${() => setScheme(SCHEMES[(SCHEMES.indexOf(scheme) + 1) % 3])}>Colours: ${scheme}</button>
+      <button type="button" class="plain" title="Wait a second after dice and cards" onClick=${() => toggle('pauses')}>Pauses ${settings.pauses}</button>
+      <button type="button" class="plain" title="Type moves in a match; the key / shows the field as well" onClick=${() => toggle('typing')}>Text field ${settings.typing}</button>
+      </div></div>
     </header>
     ${old ? html`<p class="forgetful" role="status">There is a new version of this page. <button type="button" onClick=${() => location.reload()}>Reload</button></p>` : null}
     ${remembers() ? null : html`<p class="forgetful" role="note">This browser stores no data for this site. If you reload or close this page, you lose your seat.</p>`}

@@ -44,6 +44,18 @@ export function asked(tree, choosing) {
 }
 
 /**
+ * What a choice brings, with the cards that are picked already; empty if that is not known.
+ * @param {Tree | null} now
+ * @param {Choosing} choosing
+ * @param {string} word
+ */
+export function consequence(now, choosing, word) {
+  const next = now?.after?.[word];
+  if (!now || !next || !choosing.picked.length) return now?.step.effects[word] ?? '';
+  return next.step.effects[inOrder(next.step, choosing.picked.map((one) => one.word)).join(' ')] ?? '';
+}
+
+/**
  * Whether a card may be clicked now: it answers this step, or the one after it, so that cards can be
  * picked before the kind of move is chosen.
  * @param {Tree | null} tree

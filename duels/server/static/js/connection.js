@@ -16,8 +16,9 @@ import { key, newId } from './store.js';
 
 const PROTOCOL = 3;
 const RELOAD_AGAIN = 60000; // milliseconds
-const PING_EVERY = 10000;
-const PATIENCE = 5000; // milliseconds without a response after which the connection is lost
+const PING_EVERY = 5000;
+const PATIENCE = 4000; // milliseconds without a response after which the connection is lost
+const OPENING = 8000; // milliseconds that a new connection may take
 const SHORTEST = 250;
 const LONGEST = 5000;
 
@@ -37,9 +38,11 @@ export class Connection {
     this.heard = 0;
     /** @type {number | undefined} when the oldest unanswered message was sent */
     this.asked = undefined;
-    this.pinger = setInterval(() => this.check(), 2000);
+    this.pinger = setInterval(() => this.check(), 1000);
     this.wake = () => document.visibilityState === 'visible' && this.hurry();
+    this.offline = () => this.drop();
     addEventListener('online', this.wake);
+    addEventListener('offline', this.offline);
     document.addEventListener('visibilitychange', this.wake);
     hooks.state('connecting', '');
     this.open();
@@ -53,7 +56,7 @@ export class Connection {
     this.welcomed = false;
     this.heard = Date.now();
     socket.onopen = () => {
-      const hello = { type: 'hello', protocol: PROTOCOL, changes: true, key: key(), since: this.hooks.since() };
+      const hello = { type: 'hello', protocol: PROTOCOL, changes: true, captions: true, key: key(), since: this.hooks.since() };
       socket.send(JSON.stringify(hello));
     };
     socket.onmessage = (event) => socket === this.socket && this.receive(JSON.parse(event.data));
@@ -109,19 +112,24 @@ export class Connection {
     }
   }
 
+  /** Give up the connection and make a new one. */
+  drop() {
+    if (this.closed || this.socket === null) return;
+    this.asked = undefined;
+    const dead = this.socket;
+    this.socket = null;
+    dead.close();
+    this.lost();
+  }
+
   /** Detect a lost network, which does not close the connection. */
   check() {
     const silent = Date.now() - this.heard;
     if (this.asked && this.heard >= this.asked) this.asked = undefined;
     const waiting = this.asked && Date.now() - this.asked > PATIENCE;
-    const unopened = this.socket && !this.welcomed && silent > PATIENCE;
-    if (waiting || unopened) {
-      this.asked = undefined;
-      const dead = this.socket;
-      this.socket = null;
-      dead?.close();
-      this.lost();
-    } else if (this.welcomed && silent > PING_EVERY) this.ping();
+    const unopened = this.socket && !this.welcomed && silent > OPENING;
+    if (waiting || unopened) this.drop();
+    else if (this.welcomed && silent > PING_EVERY) this.ping();
   }
 
   /**
@@ -147,6 +155,7 @@ export class Connection {
     clearInterval(this.pinger);
     clearTimeout(this.timer);
     removeEventListener('online', this.wake);
+    removeEventListener('offline', this.offline);
     document.removeEventListener('visibilitychange', this.wake);
     this.socket?.close();
     this.socket = null;

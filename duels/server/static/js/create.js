@@ -1,8 +1,9 @@
 // The form for a new match: opponent, seat, clock and options.
 
 import { html, useState } from './lib.js';
+import { get } from './api.js';
 import { Rules } from './rules.js';
-import { Trouble } from './widgets.js';
+import { Trouble, useAsked } from './widgets.js';
 
 /** @typedef {import('./protocol.js').Game} Game */
 /** @typedef {import('./protocol.js').Option} Option */
@@ -20,20 +21,26 @@ export function Create({ game, levels, trouble, onStart }) {
   const [games, setGames] = useState('');
   const set = (/** @type {string} */ name) => (/** @type {string} */ value) => setOptions((old) => ({ ...old, [name]: value }));
   const changed = Object.fromEntries(Object.entries(options).filter(([name, value]) => value.trim() !== '' && value !== usual[name]));
+  // Which levels can play depends on the options.
+  const query = new URLSearchParams(changed).toString();
+  const asked = useAsked(() => get(`/api/games/${encodeURIComponent(game.slug)}/rules?${query}`), [query]);
+  const able = /** @type {string[]} */ (asked.data?.levels ?? game.levels);
+  const fit = levels.filter((level) => able.includes(level.name));
+  const chosen = ['friend', 'open'].includes(opponent) || able.includes(opponent) ? opponent : 'friend';
   const submit = (/** @type {Event} */ event) => {
     event.preventDefault();
     onStart({
-      game: game.slug, options: changed, opponent: opponent === 'open' ? 'friend' : opponent,
-      open: opponent === 'open', seat: seat === 'random' ? seat : Number(seat), time: TIMES[time]?.time ?? null,
-      games: Number(games || (opponent === 'open' ? 2 : 1)),
+      game: game.slug, options: changed, opponent: chosen === 'open' ? 'friend' : chosen,
+      open: chosen === 'open', seat: seat === 'random' ? seat : Number(seat), time: TIMES[time]?.time ?? null,
+      games: Number(games || (chosen === 'open' ? 2 : 1)),
     });
   };
   return html`<form class="create" onSubmit=${submit}>
-    <${Select} label="Opponent" value=${opponent} onValue=${setOpponent} choices=${[
+    <${Select} label="Opponent" value=${chosen} onValue=${setOpponent} choices=${[
       ['friend', 'a friend, by link'], ['open', 'any player: an open challenge'],
-      ...levels.map((level) => [level.name, `computer, ${level.name}: ${level.about}`])]} />
+      ...fit.map((level) => [level.name, `computer, ${level.name}: ${level.about}`])]} />
     <${Select} label="Your seat" value=${seat} onValue=${setSeat} choices=${[['random', 'either, at random'], ['1', 'Player 1'], ['2', 'Player 2']]} />
-    <${Select} label="Games" value=${games || (opponent === 'open' ? '2' : '1')} onValue=${setGames} choices=${[['1', 'one'], ['2', 'two, with seats swapped for the second']]} />
+    <${Select} label="Games" value=${games || (chosen === 'open' ? '2' : '1')} onValue=${setGames} choices=${[['1', 'one'], ['2', 'two, with seats swapped for the second']]} />
     <${Select} label="Clock" value=${time} onValue=${setTime} choices=${Object.entries(TIMES).map(([name, { words }]) => [name, words])} />
     <fieldset><legend>Options of the game</legend>
       ${game.options.map((option) => html`<${OptionField} key=${option.name} option=${option} value=${options[option.name]} onValue=${set(option.name)} />`)}
@@ -71,8 +78,9 @@ export function OptionField({ option, value, fixed = false, onValue }) {
     return html`<${Select} label=${label} value=${value} onValue=${onValue} choices=${[['1', 'Player 1'], ['2', 'Player 2'], ['random', 'either, at random']].slice(0, fixed ? 2 : 3)} />`;
   }
   if (words) return html`<${Select} label=${label} value=${value} onValue=${onValue} choices=${words.map((word) => [word, word])} />`;
+  const number = option.kind === 'number';
   return html`<label class="field"><span>${label}</span>
-    <input value=${value} required inputmode=${option.kind === 'number' ? 'numeric' : undefined} title=${option.expects}
-      pattern=${option.kind === 'pair' ? '[0-9]+(/[0-9]+)?' : '[0-9]+'}
+    <input value=${value} required type=${number ? 'number' : 'text'} min=${number ? option.low : undefined} max=${number ? option.high : undefined}
+      title=${option.expects} pattern=${number ? undefined : '[0-9]+(/[0-9]+)?'}
       onInput=${(/** @type {Event} */ event) => onValue(/** @type {HTMLInputElement} */ (event.target).value)} /></label>`;
 }

@@ -3,7 +3,7 @@
 
 import { get } from './api.js';
 import { check, nonceHash } from './fair.js';
-import { saveItem, loadItem, randomHex } from './store.js';
+import { saveItem, loadObject, randomHex } from './store.js';
 
 /** @typedef {import('./protocol.js').Match} Match */
 /**
@@ -85,7 +85,9 @@ const nameOf = (match) => `duels.dice.${match.id}.${match.you}`;
 
 /** The stored state for a match; null if this client has committed to no nonce. @param {Match} match @returns {Known | null} */
 export function known(match) {
-  return JSON.parse(loadItem(nameOf(match)) ?? 'null');
+  const known = loadObject(nameOf(match));
+  const whole = known && [known.hashes, known.sent, known.granted].every(Array.isArray) && typeof known.nonce === 'string';
+  return whole ? known : null;
 }
 
 /** Sends the commands of the commitment scheme over a connection when they are due. */

@@ -4,7 +4,7 @@ import { html, useEffect, useState } from './lib.js';
 import { catalogue, get } from './api.js';
 import { checkDice } from './dice.js';
 import { go } from './router.js';
-import { Copy, Trouble, seatName, sentence, useAsked } from './widgets.js';
+import { Copy, Trouble, useAsked } from './widgets.js';
 
 /** @typedef {import('./room-state.js').Room} Room */
 /** @typedef {import('./protocol.js').Match} Match */
@@ -36,12 +36,12 @@ export function Ended({ room, match, connection }) {
     setTrouble(answer.reason ?? '');
   };
   const other = match.you && room.rematchOffers.some((seat) => seat !== match.you);
-  const name = match.you && seatName(match, /** @type {1 | 2} */ (3 - match.you));
+  const name = match.you && match.names[2 - match.you];
   return html`<section class=${`ended ${verdict(match.you, result)}`} aria-label="Result">
     <div role="status"><h2>${headline(match, result)}</h2>
     ${match.games === 2 ? html`<p>Game ${match.second ? 2 : 1} of 2. ${before.data ? total(match, result, before.data) : ''}</p>` : null}
-    <p class="names">${seatName(match, 1)} against ${seatName(match, 2)}</p>
-    <p>${sentence(result?.reason ?? '')}</p></div>
+    <p class="names">${match.names[0]} against ${match.names[1]}</p>
+    <p>${match.outcome?.detail ?? ''}</p></div>
     ${match.you && found ? html`<${found.RatingChange} match=${match} seat=${match.you} now=${Date.now() / 1000 + room.skew} />
       ${solved ? html`<${found.Insight} match=${match} seat=${match.you} />` : null}` : null}
     <p class="buttons">
@@ -64,7 +64,7 @@ export function Ended({ room, match, connection }) {
 function total(match, result, first) {
   const points = (/** @type {import('./wire.js').Result | null} */ of, /** @type {number} */ seat) => (of?.winner ? Number(of.winner === seat) : 0.5);
   const one = points(result, 1) + points(first.result, 2); // the seats were swapped
-  return `Both games: ${seatName(match, 1)} ${one}, ${seatName(match, 2)} ${2 - one}.`;
+  return `Both games: ${match.names[0]} ${one}, ${match.names[1]} ${2 - one}.`;
 }
 
 /** @param {number | null} you @param {import('./wire.js').Result | null} result */
@@ -77,5 +77,5 @@ function verdict(you, result) {
 function headline(match, result) {
   if (!result || result.winner === null) return 'There is no winner';
   if (match.you) return result.winner === match.you ? 'You have won' : 'You have lost';
-  return `${seatName(match, result.winner)} has won`;
+  return `${match.names[result.winner - 1]} has won`;
 }

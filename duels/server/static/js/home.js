@@ -1,6 +1,6 @@
 // The first page: the player's matches, the games, open challenges.
 
-import { html, useEffect, useState } from './lib.js';
+import { html, useEffect, useRef, useState } from './lib.js';
 import { catalogue, get, post } from './api.js';
 import { Create } from './create.js';
 import { Pairing } from './pairing.js';
@@ -21,18 +21,38 @@ export function HomePage() {
   const shared = useAsked(() => Promise.all([catalogue(), themes()]), []);
   const matches = useAsked(() => get('/api/matches'), []);
   const [trouble, setTrouble] = useState('');
+  const [leaving, setLeaving] = useState(/** @type {Match | null} */ (null));
+  const leave = async (/** @type {Match} */ match) => {
+    setLeaving(null);
+    try {
+      await post(`/api/matches/${match.id}/${match.state === 'playing' ? 'resign' : 'leave'}`);
+    } catch (error) {
+      setTrouble(/** @type {Error} */ (error).message);
+    }
+    matches.refresh();
+  };
   const [creating, setCreating] = useState(/** @type {Game | null} */ (null));
   useEffect(() => {
     document.title = 'Duels';
     const timer = setInterval(() => document.visibilityState === 'visible' && matches.refresh(), 5000);
     return () => clearInterval(timer);
   }, []);
+  useEffect(() => {
+    if (!shared.error) return undefined;
+    const timer = setTimeout(shared.refresh, 3000);
+    return () => clearTimeout(timer);
+  }, [shared.error, shared.tries]);
+  const starting = useRef(false);
   const start = async (/** @type {Record<string, unknown>} */ wanted) => {
+    if (starting.current) return; // ignore a double click
+    starting.current = true;
     try {
       const match = await post('/api/matches', { request: newId(), ...wanted });
       go(`/match/${match.id}`);
     } catch (error) {
       setTrouble(/** @type {Error} */ (error).message);
+    } finally {
+      starting.current = false;
     }
   };
   const join = async (/** @type {Match} */ match) => {
@@ -57,18 +77,23 @@ export function HomePage() {
     <h1>Number games, played right</h1>
     ${(trouble && !creating) || shared.error ? html`<${Trouble}>${trouble || shared.error}<//>` : null}
     ${mine.length ? html`<section aria-labelledby="mine"><h2 id="mine">Your matches</h2><ul class="matches">
-      ${mine.map((match) => html`<li key=${match.id}><a href=${`/match/${match.id}`}><b>${match.game.title}</b> <span>${against(match)}</span> <em>${stateWords(match)}</em></a></li>`)}
+      ${mine.map((match) => html`<li key=${match.id} class="mine"><a href=${`/match/${match.id}`}><b>${match.game.title}</b> <span>${against(match)}</span> <em>${stateWords(match)}</em></a>
+        <button type="button" class="plain" aria-label=${`${match.state === 'playing' ? 'Resign' : 'Withdraw'} ${match.game.title} ${against(match)}`} onClick=${() => setLeaving(match)}>✕</button></li>`)}
     </ul></section>` : null}
     <section aria-labelledby="open"><h2 id="open">Open challenges</h2>
       <${Pairing} games=${games?.games ?? []} open=${open} onTrouble=${setTrouble} />
       ${open.length ? html`<ul class="matches">${open.map((match) => html`<li key=${match.id}><div><b>${match.game.title}</b> <span>${against(match)}</span> <em>${match.time ? timeWords(match.time) : ''}</em>
         <button type="button" onClick=${() => join(match)}>Join</button></div></li>`)}</ul>`
-      : html`<p>${matches.data ? 'None at the moment.' : '…'} <a href="/live">Live games</a></p>`}
+      : html`<p role="status">${matches.data ? 'None at the moment.' : matches.error || '…'} <a href="/live">Live games</a></p>`}
     </section>
     <section aria-labelledby="games"><h2 id="games" class="unseen">Games</h2>
       <ul class="games">${(games?.games ?? []).map((game) => html`<${GameCard} key=${game.slug} game=${game} levels=${games?.levels ?? []}
         look=${themeOf(looks, game.slug)} onStart=${start} onMore=${() => showDialog(game)} />`)}</ul>
     </section>
+    ${leaving ? html`<${Dialog} title=${leaving.state === 'playing' ? 'Resign this match?' : 'Withdraw this match?'} onClose=${() => setLeaving(null)}>
+      <p>${leaving.game.title}, ${against(leaving)}. ${leaving.state === 'playing' ? 'Your opponent wins it.' : 'It has not started and will not be played.'}</p>
+      <p class="buttons"><button type="button" class="main danger" onClick=${() => leave(leaving)}>${leaving.state === 'playing' ? 'Resign' : 'Withdraw'}</button>
+      <button type="button" class="plain" onClick=${() => setLeaving(null)}>Keep it</button></p><//>` : null}
     ${creating && games ? html`<${Dialog} title=${creating.title} onClose=${() => showDialog(null)}>
       <${Create} game=${creating} levels=${games.levels} trouble=${trouble} onStart=${start} /><//>` : null}
   </main>`;

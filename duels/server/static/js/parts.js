@@ -9,6 +9,7 @@ import { html, useEffect, useRef, useState } from './lib.js';
 /** @typedef {import('./wire.js').Hand} HandPart */
 /** @typedef {import('./wire.js').Pile} PilePart */
 /** @typedef {import('./wire.js').Die} DiePart */
+/** @typedef {import('./wire.js').Played} PlayedPart */
 /** @typedef {import('./wire.js').Score} ScorePart */
 /** @typedef {import('./wire.js').Sealed} SealedPart */
 /**
@@ -18,8 +19,9 @@ import { html, useEffect, useRef, useState } from './lib.js';
  * @property {(key: string) => boolean} picked
  * @property {(key: string, item: Item) => void} click
  * @property {(part: Part, n: number) => string} [mark] how the n-th card of a part is marked
+ * @property {(item: Item) => string} [effect] what the choice of a card brings
  */
-/** @typedef {{ whose: string, touch: Touch, face?: string, mine?: string, turned?: number, fresh?: boolean }} Around */
+/** @typedef {{ whose: string, touch: Touch, face?: string, mine?: string, turned?: number, won?: boolean, fresh?: boolean }} Around */
 
 const MOST_CELLS = 40; // a meter with more is drawn as a bar
 const MOST_POINTS = 12; // a score with a higher goal is drawn as a number
@@ -37,9 +39,10 @@ export function PartView({ part, ...around }) {
     case 'hand': return html`<${Items} kind="card" part=${part} items=${part.cards} hidden=${part.hidden} name=${name} ...${around} />`;
     case 'pile': return html`<${Pile} part=${part} name=${name} />`;
     case 'die': return html`<${Die} part=${part} name=${name} fresh=${around.fresh} />`;
+    case 'played': return html`<${Played} part=${part} name=${name} />`;
     case 'score': return html`<${Score} part=${part} name=${name} />`;
     case 'sealed': return html`<${SealedCard} part=${part} name=${name} face=${around.face ?? ''}
-      mine=${around.mine ?? ''} turned=${around.turned ?? -1} fresh=${around.fresh} />`;
+      mine=${around.mine ?? ''} turned=${around.turned ?? -1} won=${around.won} fresh=${around.fresh} />`;
     default: return null;
   }
 }
@@ -95,13 +98,14 @@ function Items({ kind, part, items, hidden = 0, name, touch }) {
 /** @param {{ kind: string, item: Item, id: string, touch: Touch, mark: string }} props */
 function ItemView({ kind, item, id, touch, mark }) {
   const how = touch.how(item);
-  const spent = [item.spent ? 'used' : '', mark].filter(Boolean).map((word) => html`<span class="unseen" key=${word}>, ${word}</span>`);
-  const look = `item ${kind} ${item.spent ? 'spent' : ''} ${mark}`;
+  const spent = [item.spent ? 'used' : '', item.last ? 'played last' : '', mark].filter(Boolean).map((word) => html`<span class="unseen" key=${word}>, ${word}</span>`);
+  const look = `item ${kind} ${item.spent ? 'spent' : ''} ${item.last ? 'last' : ''} ${mark}`;
   if (!item.choice) return html`<span class=${look}>${item.face}${spent}</span>`;
+  const effect = how && touch.effect?.(item);
   // A disabled button stays a button, so that it keeps the focus.
   return html`<button type="button" class=${`${look} ${how}`} data-choice=${item.choice}
     aria-disabled=${how ? 'false' : 'true'} aria-pressed=${how && touch.picked(id) ? 'true' : undefined}
-    onClick=${() => how && touch.click(id, item)}>${item.face}${spent}</button>`;
+    onClick=${() => how && touch.click(id, item)}>${item.face}${effect ? html`<small class="effect"><span class="unseen">: </span>${effect}</small>` : null}${spent}</button>`;
 }
 
 /** @param {{ part: PilePart, name: string }} props */
@@ -111,8 +115,28 @@ function Pile({ part, name }) {
     <span class="label" aria-hidden="true">${part.label}</span>
     <div class="stack" role="img" aria-label=${`${name}: ${part.size}${known ? `, ${known}` : ''}`}>
       <span class=${`sheet ${part.size > 2 ? 'third' : ''} ${part.size > 1 ? 'second' : ''} ${part.size ? '' : 'empty'}`}>${part.size}</span>
-      ${part.cards.length ? html`<span class="known">${part.cards.map((card, n) => html`<i key=${n}>${card.face}</i>`)}</span>` : null}
+      ${part.cards.length ? html`<span class="known">${grouped(part.cards).map(({ face, count, last }) => html`<i key=${face} class=${last ? 'last' : ''}>${face}${count > 1 ? html`<small>×${count}</small>` : null}</i>`)}</span>` : null}
     </div>
+  </div>`;
+}
+
+/** Equal cards of a pile together. @param {Item[]} cards */
+function grouped(cards) {
+  /** @type {{ face: string, count: number, last: boolean }[]} */
+  const groups = [];
+  for (const { face, last } of cards) {
+    const known = groups.find((one) => one.face === face);
+    if (known) Object.assign(known, { count: known.count + 1, last: known.last || last });
+    else groups.push({ face, count: 1, last });
+  }
+  return groups;
+}
+
+/** A move that has to be answered. @param {{ part: PlayedPart, name: string }} props */
+function Played({ part, name }) {
+  return html`<div class="part played">
+    <span class="label" aria-hidden="true">${name}</span>
+    <div class="token" role="img" aria-label=${`${name}: ${part.face}`}>${part.face}</div>
   </div>`;
 }
 
@@ -146,9 +170,9 @@ function Score({ part, name }) {
 /**
  * A sealed choice: an empty place, a card face down, or the face that was revealed last. The face is
  * shown for `HELD` milliseconds even if the next choice is sealed at once, so that players can see it.
- * @param {{ part: SealedPart, name: string, face: string, mine: string, turned: number, fresh?: boolean }} props
+ * @param {{ part: SealedPart, name: string, face: string, mine: string, turned: number, won?: boolean, fresh?: boolean }} props
  */
-function SealedCard({ part, name, face, mine, turned, fresh }) {
+function SealedCard({ part, name, face, mine, turned, won, fresh }) {
   const [seen, setSeen] = useState(turned);
   const held = Boolean(fresh) && turned >= 0 && turned !== seen;
   useEffect(() => {
@@ -157,10 +181,10 @@ function SealedCard({ part, name, face, mine, turned, fresh }) {
   }, [turned]);
   const down = part.placed && (!held || Boolean(mine) || !face);
   const state = down ? 'down' : face ? 'up' : 'open';
-  const spoken = down ? `sealed${mine ? `, ${mine}` : ''}` : face ? `turned up: ${face}` : 'not chosen yet';
+  const spoken = down ? `sealed${mine ? `, ${mine}` : ''}` : face ? `turned up: ${face}${won ? ', wins' : ''}` : 'not chosen yet';
   return html`<div class="part sealed">
     <span class="label" aria-hidden="true">${name}</span>
-    <div class=${`turning ${state}`} role="img" aria-label=${`${name}: ${spoken}`}>
+    <div class=${`turning ${state} ${won && state === 'up' ? 'won' : ''}`} role="img" aria-label=${`${name}: ${spoken}`}>
       <span class="front">${down ? '' : face}</span>
       <span class="reverse">${mine ? html`<b>${mine}</b>` : ''}</span>
     </div>

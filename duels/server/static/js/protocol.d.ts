@@ -1,5 +1,5 @@
 /** The envelope of docs/reference/protocol.md, as types. */
-import type { Entry, Line, Part, Passage, Result, Seat, Step, View } from './wire.js';
+import type { Caption, Entry, Part, Result, Seat, Step, View } from './wire.js';
 
 export interface Option {
   name: string; about: string; expects: string; default: string;
@@ -21,7 +21,7 @@ export interface Match {
   created: number; begun: number | null; ended: number | null; moment: number; to_move: Seat[];
   result: Result | null; commitment: string | null; hashes: (string | null)[]; revealed: Seat[];
   nonces: (string | null)[] | null; reveal_by: number | null; rematch: string | null; before: string | null;
-  taken_back: number; games: number; second: boolean;
+  taken_back: number; games: number; second: boolean; names: [string, string]; outcome?: Omit<Caption, 'number'>;
 }
 export interface Rating {
   game: string; player: { id: string; name: string; kind: string };
@@ -29,7 +29,7 @@ export interface Rating {
 }
 export interface Me { id: string; name: string; ratings: Rating[] }
 export interface ReplayStep {
-  moment: number; event: Entry | null; undone: boolean; lines: Line[]; table: Part[]; to_move: Seat[];
+  moment: number; event: Entry | null; undone: boolean; caption: Omit<Caption, 'number'> | null; table: Part[]; to_move: Seat[];
 }
 export interface GradedMove {
   entry: number; player: Seat; position: string[]; move: string; before: number | null; after: number | null;
@@ -80,13 +80,13 @@ export interface Fair {
 export type Changes = Partial<Omit<View, 'table' | 'observation'>>
   & { table?: Part[] | Record<string, Part>; observation?: Record<string, unknown> };
 export interface Update {
-  type: 'update'; since: number; moment: number; events: Entry[]; passages: Passage[];
+  type: 'update'; since: number; moment: number; events: Entry[]; captions: Caption[];
   view?: View; changes?: Changes; now: number; to_move?: Seat[]; revealed?: { table: Part[]; match: Match };
 }
 export interface Answer {
   type: 'answer'; id: string; ok: boolean; reason?: string; so_far?: string; step?: Step;
   hint?: string; move?: string;
-  again?: boolean; since?: number; events?: Entry[]; passages?: Passage[];
+  again?: boolean; since?: number; events?: Entry[]; captions?: Caption[];
 }
 export interface Presence {
   type: 'presence'; online: Seat[]; spectators: number; claim: { player: Seat; at: number } | null;

@@ -24,7 +24,7 @@ export function RatingsPage() {
       ${(games.data?.games ?? []).map((game) => html`<option key=${game.slug} value=${game.slug}>${game.title}</option>`)}
     </select></label>
     ${asked.data && !all.length ? html`<p>There are no ratings in this game yet.</p>` : null}
-    <p>A finished match counts if it was played with the default rules, without hints, without moves taken back, and not to the turn limit.</p>
+    <p>A finished match counts if it was played with the default rules, without hints and without moves taken back, and ended before the turn limit.</p>
     ${ratings.length ? html`<${List} label="Ratings" ratings=${ratings} placed=${true} />` : null}
     ${others.length ? html`<h2>Not certain yet</h2><p>A player has a place once the deviation is at most ${most}, after some rated matches.</p>
       <${List} label="Ratings that are not certain yet" ratings=${others} placed=${false} />` : null}

@@ -3,12 +3,13 @@
 import { html, useEffect, useMemo, useState } from './lib.js';
 import { get } from './api.js';
 import { accuracy, curve, decided, explored, given } from './graded.js';
+import { fortune } from './banner.js';
 import { checkDice } from './dice.js';
 import { Graph } from './graph.js';
 import { turnedUp } from './room-state.js';
 import { Table, possessive } from './table.js';
 import { dress, themeOf, themes } from './themes.js';
-import { Copy, Lines, Trouble, outcome, seatName, sentence, useAsked } from './widgets.js';
+import { Copy, Trouble, outcome, sentence, useAsked } from './widgets.js';
 
 /** @typedef {import('./protocol.js').Match} Match */
 /** @typedef {import('./protocol.js').Analysis} Analysis */
@@ -54,14 +55,17 @@ function Replay({ match, steps, theme, analysis, why }) {
     addEventListener('keydown', press);
     return () => removeEventListener('keydown', press);
   }, [last]);
+  useEffect(() => {
+    history.replaceState(null, '', moment === last ? location.pathname : `${location.pathname}?at=${moment}`);
+  }, [moment]);
   const step = steps[moment];
-  const nameOf = (/** @type {Seat} */ seat) => seatName(match, seat);
+  const nameOf = (/** @type {Seat} */ seat) => match.names[seat - 1];
   const events = steps.slice(1, moment + 1).flatMap((one) => (one.event ? [one.event] : []));
   // The next move and a better one are marked on the table before the move.
   const next = analysis?.moves.filter((move) => move.entry - 1 === moment) ?? [];
   const link = `${location.origin}/match/${match.id}/replay`;
   return html`<main id="main" class="room replay" data-game=${match.game.slug} style=${{ '--hue': theme.hue }} tabindex="-1">
-    <h1 class="room-title">${match.game.title}<small>${nameOf(1)} against ${nameOf(2)}: ${outcome(match)}. ${sentence(match.result?.reason ?? '')}</small></h1>
+    <h1 class="room-title">${match.game.title}<small>${nameOf(1)} against ${nameOf(2)}: ${outcome(match)}. ${match.outcome?.detail ?? ''}</small></h1>
     <div class="board">
       <${Table} parts=${step.table} you=${match.you} toMove=${step.to_move} nameOf=${nameOf} faces=${turnedUp(events).faces}
         touch=${marker(next)} fresh=${false} />
@@ -75,7 +79,7 @@ function Replay({ match, steps, theme, analysis, why }) {
       </div>
       <p class="step-count">${moment} of ${last}${step.undone ? ', taken back later' : ''}</p>
       ${explored(match.game, events) ? html`<p class="buttons"><a class="button" href=${explored(match.game, events)}>Explore from here</a></p>` : null}
-      <div class="log step-lines" role="status"><${Lines} lines=${step.lines} /></div>
+      <div class="log step-lines" role="status"><p class=${`line ${fortune(step.caption?.favours ?? null, match.you)}`}>${step.caption?.text ?? 'The start of the match'}${step.caption?.detail ? html` <small>${sentence(step.caption.detail)}</small>` : null}</p></div>
       ${next.map((move) => html`<p key=${move.player} class=${`verdict ${move.verdict ?? ''}`}>Next: ${nameOf(move.player)} plays <b>${move.move}</b>. ${analysis && verdictWords(move, analysis)}</p>`)}
     </div>
     <aside class="beside">
@@ -114,7 +118,8 @@ function marker(moves) {
         return !items[n].spent && words.split(' ').filter((word) => word === items[n].face).length > before;
       };
       const wrong = move.verdict && move.verdict !== 'best';
-      return [named(move.move) ? 'played' : '', wrong && named(move.best) ? 'better' : ''].join(' ').trim();
+      const played = move.verdict === 'best' ? 'best' : 'played';
+      return [named(move.move) ? played : '', wrong && named(move.best) ? 'better' : ''].join(' ').trim();
     },
   };
 }

@@ -5,7 +5,7 @@
 /** @typedef {import('./protocol.js').Match} Match */
 /** @typedef {import('./protocol.js').Update} Update */
 /** @typedef {import('./wire.js').Entry} Entry */
-/** @typedef {import('./wire.js').Passage} Passage */
+/** @typedef {import('./wire.js').Caption} Caption */
 /** @typedef {import('./wire.js').Seat} Seat */
 /** @typedef {import('./wire.js').View} View */
 /**
@@ -16,7 +16,7 @@
  * @property {import('./wire.js').View | null} view
  * @property {Seat[]} toMove
  * @property {Entry[]} events
- * @property {Passage[]} passages
+ * @property {Caption[]} captions of the events
  * @property {number} moment how many entries of the log are known
  * @property {number} heard when the view was received, by the clock of this machine, in milliseconds
  * @property {number} skew seconds by which the server's clock is ahead
@@ -33,7 +33,7 @@
 
 /** @type {Room} */
 export const EMPTY = {
-  connection: 'connecting', reason: '', match: null, view: null, toMove: [], events: [], passages: [],
+  connection: 'connecting', reason: '', match: null, view: null, toMove: [], events: [], captions: [],
   moment: 0, heard: 0, skew: 0, revealed: null, online: [], spectators: 0, claim: null,
   rematchOffers: [], rematch: null, reaction: null, dice: { wrong: '', note: '' }, caughtUp: false,
 };
@@ -46,7 +46,7 @@ export function heard(room, message) {
     case 'match':
       return { ...room, match: message.match, rematch: message.match.rematch ?? room.rematch };
     case 'update': return updated(room, message);
-    case 'answer': return message.events ? withEarlier(room, message.events, message.passages ?? []) : room;
+    case 'answer': return message.events ? withEarlier(room, message.events, message.captions ?? []) : room;
     case 'presence':
       return { ...room, online: message.online, spectators: message.spectators, claim: message.claim };
     case 'rematch':
@@ -66,14 +66,13 @@ function updated(room, update) {
   const known = behind || update.since > room.moment ? EMPTY : room;
   const next = (known.events.at(-1)?.number ?? update.since - 1) + 1;
   const events = known.events.concat(update.events.filter((entry) => entry.number >= next));
-  const passages = known.passages.concat(
-    update.passages.filter((passage) => passage.lines.length && !isShown(known.passages, passage)),
-  );
+  const told = known.captions.at(-1)?.number ?? -1;
+  const captions = known.captions.concat(update.captions.filter((caption) => caption.number > told));
   const revealed = update.revealed ?? null;
   return {
     ...room,
     events,
-    passages,
+    captions,
     view: update.view ?? changed(room.view, update),
     match: revealed?.match ?? room.match,
     revealed: revealed?.table ?? room.revealed,
@@ -102,16 +101,10 @@ export function firstNumber(room) {
   return room.events[0]?.number ?? 0;
 }
 
-/** Add a page of earlier events. @param {Room} room @param {Entry[]} events @param {Passage[]} passages @returns {Room} */
-function withEarlier(room, events, passages) {
+/** Add a page of earlier events. @param {Room} room @param {Entry[]} events @param {Caption[]} captions @returns {Room} */
+function withEarlier(room, events, captions) {
   if ((events.at(-1)?.number ?? -1) + 1 !== firstNumber(room)) return room;
-  const told = passages.filter((passage) => passage.lines.length);
-  return { ...room, events: events.concat(room.events), passages: told.concat(room.passages) };
-}
-
-/** @param {Passage[]} passages @param {Passage} passage */
-function isShown(passages, passage) {
-  return passages.some((known) => known.number === passage.number && known.kind === passage.kind);
+  return { ...room, events: events.concat(room.events), captions: captions.concat(room.captions) };
 }
 
 /** The number of the last chance event; -1 if there is none. @param {Entry[]} events */

@@ -38,6 +38,20 @@ export function saveItem(name, value) {
   } catch { /* kept as long as the page */ }
 }
 
+/** A stored JSON object; null if there is none, or if what is stored is damaged. @param {string} name @returns {any} */
+export function loadObject(name) {
+  try {
+    const found = JSON.parse(loadItem(name) ?? 'null');
+    return typeof found === 'object' ? found : null;
+  } catch {
+    return null;
+  }
+}
+
+/** A setting of the client. @param {'typing' | 'pauses'} name @returns {string} */
+export const preference = (name) => loadItem(`duels.${name}`) ?? DEFAULTS[name];
+const DEFAULTS = { typing: 'off', pauses: 'on' };
+
 /** Whether storage works, so that values last after a reload. */
 export function remembers() {
   try {

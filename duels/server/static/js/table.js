@@ -14,6 +14,8 @@ import { PartView } from './parts.js';
  * @property {(seat: Seat) => string} nameOf
  * @property {Record<string, string>} faces of the sealed choices that were revealed last
  * @property {number} [turned] the number of the event that revealed them
+ * @property {Seat | null} [won] the player whose choice won then
+ * @property {unknown} [banner] the last event, shown in the middle
  * @property {string} [mine] the player's own sealed choice
  * @property {Touch} [touch]
  * @property {string} [asked] the kind of the current step, for style sheets
@@ -35,8 +37,11 @@ export function Table(setting) {
   const between = [...setting.parts.filter(isBetween), ...lastTurnedUp(setting)];
   return html`<div class="table" data-asked=${setting.asked || undefined}>
     <${Side} seat=${above} ...${setting} where="above" />
-    <div class="between">
-      ${between.map((part) => html`<${Owned} key=${keyOf(part, setting)} part=${part} ...${setting} />`)}
+    <div class=${`centre ${setting.banner && (between.length > 2 || between.some((part) => part.type === 'pile')) ? 'crowded' : ''}`}>
+      ${setting.banner}
+      <div class="between">
+        ${between.map((part) => html`<${Owned} key=${keyOf(part, setting)} part=${part} ...${setting} />`)}
+      </div>
     </div>
     <${Side} seat=${below} ...${setting} where="below" />
   </div>`;
@@ -57,7 +62,7 @@ function lastTurnedUp({ parts, faces }) {
 
 /** @param {Part} part */
 function isBetween(part) {
-  return part.owner === null || part.type === 'die' || part.type === 'sealed';
+  return part.owner === null || part.type === 'die' || part.type === 'sealed' || part.type === 'played';
 }
 
 /** The key of a part: a die gets a new key for each roll, so that its animation restarts. @param {Part} part @param {Setting} setting */
@@ -73,7 +78,7 @@ function Side({ seat, where, ...setting }) {
   const away = online && !online.includes(seat);
   return html`<section class=${`side ${where} ${chooses ? 'chooses' : ''}`} aria-label=${seat === you ? 'You' : nameOf(seat)}>
     <header>
-      <h2><span class="seat">${seat}</span> ${nameOf(seat)}${seat === you ? html` <small>(you)</small>` : null}</h2>
+      <h2><span class="seat">${seat}</span> <span class="name">${nameOf(seat)}</span>${seat === you ? html` <small>(you)</small>` : null}</h2>
       ${chooses ? html`<span class="turn">${seat === you ? 'your turn' : 'to move'}</span>` : null}
       ${away ? html`<span class="away">away</span>` : null}
       ${clock ? html`<${ClockView} clock=${clock} seat=${seat} />` : null}
@@ -84,11 +89,11 @@ function Side({ seat, where, ...setting }) {
 }
 
 /** @param {Setting & { part: Part }} props */
-function Owned({ part, you, nameOf, faces, mine, turned, touch, fresh }) {
+function Owned({ part, you, nameOf, faces, mine, turned, won, touch, fresh }) {
   const whose = part.owner === null ? '' : part.owner === you ? 'Your' : possessive(nameOf(part.owner));
   const sealed = part.type === 'sealed' && part.placed && part.owner === you ? mine : '';
   return html`<${PartView} part=${part} whose=${whose} touch=${touch ?? UNTOUCHED} face=${faces[String(part.owner)] ?? ''}
-    mine=${sealed} turned=${turned} fresh=${fresh} />`;
+    mine=${sealed} turned=${turned} won=${won !== undefined && won === part.owner} fresh=${fresh} />`;
 }
 
 /** @param {string} name */

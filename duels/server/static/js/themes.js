@@ -30,12 +30,22 @@ export function themeOf(all, slug) {
   return { hue };
 }
 
-/** Add the style sheet of a game to the page, once. @param {string} slug */
+/** @type {Map<string, Promise<void>>} style sheets, by game */
+const dressed = new Map();
+
+/** Add the style sheet of a game to the page, once; resolves when it has been loaded or has failed. @param {string} slug */
 export function dress(slug) {
-  if (document.querySelector(`link[data-theme="${CSS.escape(slug)}"]`)) return;
+  const made = dressed.get(slug) ?? addTheme(slug);
+  dressed.set(slug, made);
+  return made;
+}
+
+/** @param {string} slug @returns {Promise<void>} */
+function addTheme(slug) {
   const link = document.createElement('link');
   link.rel = 'stylesheet';
   link.href = `${BASE}themes/${encodeURIComponent(slug)}.css`;
   link.dataset.theme = slug;
   document.head.append(link);
+  return new Promise((resolve) => { link.onload = link.onerror = () => resolve(); });
 }

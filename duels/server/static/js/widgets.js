@@ -2,17 +2,6 @@
 
 import { html, useEffect, useRef, useState } from './lib.js';
 
-/** @typedef {import('./wire.js').Line} Line */
-
-/**
- * Lines of text with their tones; those that the drawn table shows are left out.
- * @param {{ lines: Line[], all?: boolean }} props
- */
-export function Lines({ lines, all = false }) {
-  const shown = lines.filter((line) => line.text.trim() && (all || line.tone !== 'table'));
-  return shown.map((line, n) => html`<p key=${n} class=${line.tone ? `line ${line.tone}` : 'line'}>${line.tone === 'heading' ? line.text.replace(/^[=\-\s]+|[=\-\s]+$/g, '') : line.text.trim()}</p>`);
-}
-
 /**
  * A modal dialog. The browser keeps the focus inside and closes it on Escape.
  * @param {{ title: string, onClose: () => void, children?: unknown }} props
@@ -112,5 +101,5 @@ export function useAsked(ask, inputs) {
     );
     return () => { wanted = false; };
   }, [...inputs, again]);
-  return { ...state, refresh: () => setAgain((n) => n + 1) };
+  return { ...state, tries: again, refresh: () => setAgain((n) => n + 1) };
 }

@@ -1,7 +1,7 @@
 /** The JSON of docs/reference/wire.md, as types. */
 export type Seat = 1 | 2;
 
-export interface Item { type: 'item'; face: string; choice: string; spent: boolean }
+export interface Item { type: 'item'; face: string; choice: string; spent: boolean; last: boolean }
 interface Shown { id: string; label: string; owner: Seat | null }
 export interface Meter extends Shown { type: 'meter'; value: number; top: number }
 export interface Tokens extends Shown { type: 'tokens'; items: Item[] }
@@ -9,19 +9,19 @@ export interface Hand extends Shown { type: 'hand'; cards: Item[]; hidden: numbe
 export interface Pile extends Shown { type: 'pile'; size: number; cards: Item[] }
 export interface Die extends Shown { type: 'die'; face: string }
 export interface Sealed extends Shown { type: 'sealed'; placed: boolean }
+export interface Played extends Shown { type: 'played'; face: string }
 export interface Score extends Shown { type: 'score'; points: number; goal: number }
-export type Part = Meter | Tokens | Hand | Pile | Die | Sealed | Score;
+export type Part = Meter | Tokens | Hand | Pile | Die | Sealed | Played | Score;
 
 export interface Step {
   type: 'step'; prompt: string; choices: string[]; many: boolean; refused: Record<string, string>;
-  kind: string; question: string; name: string; listing: string;
+  kind: string; question: string; name: string; listing: string; brief: string; effects: Record<string, string>;
 }
 export interface Tree { type: 'tree'; step: Step; after: Record<string, Tree | null> }
 
 export interface Line { type: 'line'; text: string; tone: string }
-export interface Passage {
-  type: 'passage'; kind: 'opening' | 'event' | 'status' | 'ending';
-  number: number; viewer: Seat | null; lines: Line[];
+export interface Caption {
+  type: 'caption'; number: number; text: string; detail: string; favours: Seat | null; minor: boolean;
 }
 export interface Result {
   type: 'result'; winner: Seat | null; by: string; reason: string; payoff?: number | string;
