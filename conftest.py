@@ -13,6 +13,7 @@ from __future__ import annotations
 import ast
 import os
 import signal
+import tempfile
 from collections import Counter
 from functools import cache
 from importlib.util import find_spec
@@ -101,7 +102,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     )  # fmt: skip
 
 
-def pytest_configure() -> None:
+def pytest_configure(config: pytest.Config) -> None:
     # A shell starts background jobs with SIGINT and SIGQUIT ignored, nohup with SIGHUP ignored;
     # programs under test inherit that.
     if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
@@ -111,6 +112,11 @@ def pytest_configure() -> None:
             signal.signal(ended, signal.SIG_DFL)
     # Tests that give a process a home of its own share the cache of compiled code.
     os.environ.setdefault("XDG_CACHE_HOME", str(Path.home() / ".cache"))
+    # Solutions, keys and matches of the user change no test, and those of tests are removed.
+    if "PYTEST_XDIST_WORKER" not in os.environ:  # workers share the folder of the controller
+        data = tempfile.TemporaryDirectory(prefix="duels-data-", ignore_cleanup_errors=True)
+        config.add_cleanup(data.cleanup)
+        os.environ["XDG_DATA_HOME"] = data.name
     if os.environ.get("DUELS_CI"):
         missing = {
             extra
