@@ -18,7 +18,7 @@ Traceback (most recent call last):
 duels.core.errors.OptionError: 'P-e-r-f-3-c-t' looks like a reserved name; choose another
 >>> checked_name("p\\u0430ypal")
 Traceback (most recent call last):
-duels.core.errors.OptionError: a name does not mix Latin and Cyrillic letters
+duels.core.errors.OptionError: a name must not mix Latin and Cyrillic letters
 >>> blocked = blocking(["rat", "*spam*"])
 >>> [is_blocked(name, blocked) for name in ("A rat", "R4T", "Pirate", "My S p a m!")]
 [True, True, False, True]
