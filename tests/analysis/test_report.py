@@ -171,7 +171,7 @@ def test_measured_values_are_shown_with_their_error() -> None:
     assert re.search(figure.replace("±", r"\+-"), "\n".join(text(analysis, ascii_only=True)))
     assert "\n".join(text(analysis, ascii_only=True)).isascii()
     assert re.search(figure.replace("±", "&plusmn;"), page(analysis))
-    assert "half of a 95 % confidence interval" in page(analysis)
+    assert "half-width of a 95 % interval" in page(analysis)
     (first, *_) = (move for move in to_json(analysis)["moves"] if move["regret"])
     assert 0 < first["standard_errors"]["regret"] < 0.1
     exact = grade(finished("firewall-breach"))
