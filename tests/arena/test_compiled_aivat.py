@@ -91,6 +91,7 @@ def by_hand(game: AnyGame, met: PlayedGames, number: int, limit: int) -> Match:
     return match
 
 
+@pytest.mark.cases(2)
 @pytest.mark.parametrize(("game", "players"), CASES)
 def test_a_batch_and_the_rules_agree_on_every_game(game: AnyGame, players: tuple[str, str]) -> None:
     met = watched(game, players, 4)

@@ -85,6 +85,7 @@ def kept(data: Any) -> Any:
     return json.loads(json.dumps(data))
 
 
+@pytest.mark.cases(10)
 @pytest.mark.slow
 @pytest.mark.parametrize("game", VARIANTS, ids=name)
 @settings(max_examples=25, deadline=None)

@@ -35,6 +35,7 @@ def history(game: AnyGame, size: int, keep: int, steps: int = 60) -> list[Any]:
     return shown
 
 
+@pytest.mark.cases(3)
 @pytest.mark.parametrize("game", GAMES, ids=name)
 def test_a_game_does_not_depend_on_the_size_of_its_batch(game: AnyGame) -> None:
     alone = history(game, 1, 1)

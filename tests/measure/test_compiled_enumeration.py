@@ -69,6 +69,7 @@ def both(
     )
 
 
+@pytest.mark.cases(2)
 @pytest.mark.parametrize("game", MOSTLY_LONG, ids=lambda game: f"{game.slug}-{game.differing()}")
 @pytest.mark.parametrize("seat", [0, 1])
 def test_both_walks_find_the_same(game: AnyGame, seat: int) -> None:
@@ -138,6 +139,7 @@ def test_values_of_the_usual_games_are_those_of_their_tables(
     assert optimal(game, np.array(rows, kernel.dtype)).tolist() == wanted
 
 
+@pytest.mark.cases(4)
 @pytest.mark.parametrize("game", MOSTLY_LONG, ids=lambda game: f"{game.slug}-{game.differing()}")
 @pytest.mark.parametrize("player", ["random", "greedy", "hard", "perfect"])
 def test_compiled_mixes_are_those_of_the_player(game: AnyGame, player: str) -> None:
