@@ -67,7 +67,7 @@ def test_reports_say_the_mean_payoff(leduc: Tournament) -> None:
     said = f"{meeting.payoff.mean:+.3f}"
     lines = text(found)
     assert any(" - " in line and line.endswith(said) for line in lines)
-    assert any(line.startswith("'payoff' is the mean of what games paid") for line in lines)
+    assert any(line.startswith("'payoff' is the mean payoff") for line in lines)
     assert max(map(len, lines)) <= 80
     data = json.loads(json.dumps(to_json(found)))
     assert data["games"][0]["meetings"][0]["payoff"]["mean"] == meeting.payoff.mean

@@ -64,7 +64,7 @@ def test_bench(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
             words += ["--set", f"{name}={value}"]
         monkeypatch.chdir(tmp_path)
         assert main([*words, "-n", str(N), "--out", "run"]) == 0
-    (game,) = json.loads((tmp_path / "run" / "result.json").read_text())["games"]
+    (game,) = json.loads((tmp_path / "run" / "positions.json").read_text())["games"]
     assert game["positions"] == N
     assert game["regret"] == pytest.approx(sum(expected()) / N)
 
