@@ -21,8 +21,8 @@ def leak_a_length() -> None:
     """Messages are longer by what is hidden."""
     usual = messages.update
 
-    def update(room: Room, viewer: int | None, since: int, *before: Any) -> bytes:
-        return usual(room, viewer, since, *before) + b" " * _hidden(room.playing())
+    def update(room: Room, viewer: int | None, since: int, *more: Any, **named: Any) -> bytes:
+        return usual(room, viewer, since, *more, **named) + b" " * _hidden(room.playing())
 
     messages.update = update  # type: ignore[assignment]
 
