@@ -78,7 +78,7 @@ MISBEHAVING = {
     "negative_mix": "expected a probability from 0 to 1; got -1",
     "text_mix": "expected a probability from 0 to 1; got 'half'",
     "true_mix": "expected a probability from 0 to 1; got True",
-    "half_mix": "expected chances that add up to 1; got 0.5",
+    "half_mix": "expected probabilities that add up to 1; got 0.5",
     "empty_mix": "expected a probability for each move",
     "list_mix": "expected a probability for each move",
     "unlisted_mix": "'surrender' is not an option",
