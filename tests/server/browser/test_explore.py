@@ -91,7 +91,7 @@ def test_a_position_is_typed_and_what_is_refused_is_told(site: Site) -> None:
 def parts(person: Person) -> list[str]:
     """The parts of the table as text, without the marks of the analysis."""
     found = person.page.locator(".board .table .part:not(.sealed):not(.die)").all_inner_texts()
-    return sorted(re.sub(r"\n, (played|better)( better)?", "", text) for text in found)
+    return sorted(re.sub(r"\n, (played|better|best)( better)?", "", text) for text in found)
 
 
 @pytest.mark.parametrize("title", ["Number Clash", "Cipher Siege"])

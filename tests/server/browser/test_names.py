@@ -59,6 +59,7 @@ def test_a_server_that_is_gone_is_told_where_it_is_seen(site: Site) -> None:
     told = ada.page.get_by_role("alert")
     expect(told).to_have_text("The server cannot be reached.")
     expect(told).to_be_in_viewport()
+    ada.page.get_by_role("button", name="Menu").click()
     ada.page.get_by_role("link", name="Ratings").click()
     expect(told).to_have_text("The server cannot be reached.")
     site.server = site._start(site.server.port)
