@@ -219,7 +219,7 @@ def test_a_share_that_could_not_be_stored_is_given_again(site: Site, share: str)
 
     bob.page.route_web_socket("**/ws/**", between)
     bob.join(link)
-    expect(ada.page.get_by_text("Number Wars Game Start").first).to_be_visible()
+    expect(ada.page.locator(".banner .event")).to_contain_text("begin")
     assert refused
 
 
@@ -229,6 +229,6 @@ def test_a_share_survives_a_reload_before_the_match_starts(site: Site) -> None:
     ada.page.reload()
     ada.page.get_by_label("Link to this match").wait_for()
     bob.join(link)
-    expect(ada.page.get_by_text("Number Wars Game Start").first).to_be_visible()
+    expect(ada.page.locator(".banner .event")).to_contain_text("begin")
     hashes = {message["hash"] for message in ada.sent if message["type"] == "commit"}
     assert len(hashes) == 1
