@@ -10,7 +10,6 @@ from typing import Any, NamedTuple
 
 from duels.algorithms.solution import Assessment, Progress
 from duels.algorithms.solutions import solve, solver_of
-from duels.analysis.datasets import LabelledPosition
 from duels.analysis.datasets import positions as generated
 from duels.analysis.grade import VERDICTS
 from duels.core.errors import OptionError
@@ -109,7 +108,7 @@ def items_at_stake(
     require_exact(game)
     found = []
     for position in generated(game, min(MOST, max(LEAST, POOL * n)), seed=seed, progress=progress):
-        if (stake := _stake(position)) > NOTHING:
+        if (stake := position.stake) > NOTHING:
             found.append((stake, position))
     found.sort(key=lambda each: each[0])
     randomness = Random(f"bench {seed}")
@@ -130,14 +129,6 @@ def exact(game: AnyGame) -> bool:
 def require_exact(game: AnyGame) -> None:
     if not exact(game):
         raise OptionError(f"the values of {game.slug} are not known exactly; leave it out")
-
-
-def _stake(position: LabelledPosition) -> float:
-    """The expected regret of a random move, as `Item.at_stake`."""
-    columns = zip(position.mask, position.mixed_strategy, position.player_worth, strict=True)
-    moves = [(chance, worth) for legal, chance, worth in columns if legal]
-    best = max(worth for _, worth in moves)
-    return sum(0.0 if chance else best - worth for chance, worth in moves) / len(moves)
 
 
 def _item(game: AnyGame, state: Any, player: int) -> Item:
